@@ -3,7 +3,8 @@
 Models, with scikit-learn's manners: :class:`KernelRidge`, :class:`KernelRidgeCV`, :class:`GaussianProcessRegressor`,
 :class:`GaussianProcessClassifier`, :class:`StackedRegressor`, :class:`SVR`, :class:`KernelInterpolator`,
 :class:`RidgeRegression`; what they are composed of: :mod:`kernels`, :mod:`structured`, :mod:`likelihoods`, :mod:`criteria`,
-:mod:`features`; and what is done with them: :func:`select`, :func:`nested_cv`, :mod:`sensitivity`, :mod:`plotting`, :func:`save`, :func:`load`.
+:mod:`features`; and what is done with them: :func:`select`, :func:`nested_cv`, :mod:`sensitivity`, :mod:`plotting`,
+:func:`save`, :func:`load`.
 """
 
 from typing import NoReturn

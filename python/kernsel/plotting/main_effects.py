@@ -153,13 +153,16 @@ class MainEffectsDisplay:
         rows = -(-d // columns)
         given = len(np.ravel(np.asarray(ax, dtype=object))) if ax is not None else 0
         shape = (d, 1) if given == d else (rows, columns)
-        axes = panels(ax, *shape, height=max(1.0, 0.55 * rows), sharey=True)
+        axes = panels(ax, *shape, height=max(1.0, 0.55 * rows))
         for unused in axes[d:]:
             unused.set_axis_off()
         axes = axes[:d]
         self.lines_: list[Line2D] = []
         self.bands_ = []
         half = None if self.std is None else stats.norm.isf((1 - self.level) / 2) * self.std
+        width = np.zeros(1) if half is None else half
+        lowest, highest = float((self.mean - width).min()), float((self.mean + width).max())
+        margin = 0.05 * (highest - lowest)
         for j, one in enumerate(axes):
             x, mean = self.grid[j], self.mean[j]
             line = one.axhline(self.overall, **faint(style="--"), label="overall mean")
@@ -171,6 +174,8 @@ class MainEffectsDisplay:
             self.lines_ += one.plot(x, mean, color=BLUE, linewidth=2.0, label="mean over the other inputs")
             if x[0] < x[-1]:
                 one.set_xlim(x[0], x[-1])
+            if margin > 0:
+                one.set_ylim(lowest - margin, highest + margin)
             first_of_row = given == d or j % columns == 0
             set_labels(one, named(self.names[j], units), named(self.target_name, units) if first_of_row else "")
             if not first_of_row:

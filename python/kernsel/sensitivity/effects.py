@@ -160,7 +160,7 @@ def _deviation(of: Studied, f: Expansion, averaged: Matrix, j: int) -> Vector:
         R = np.linalg.qr(W, mode="r")
         variance += np.sum(linalg.solve_triangular(R, h - W.T @ V, trans="T") ** 2, axis=0)
     unit = float(of.process.scale_[of.output] * of.process._y_train_std[of.output] ** 2)
-    return np.sqrt(np.maximum(variance, 0.0) * unit)
+    return np.asarray(np.sqrt(np.maximum(variance, 0.0) * unit))
 
 
 def _prior(f: Expansion, t: int, others: Sequence[int], inputs: Sequence[Input]) -> float:

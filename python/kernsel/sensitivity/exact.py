@@ -1,7 +1,7 @@
 """Sobol' indices of a sum of products of functions of one column each, by integrals over single columns.
 
-With g_j the expectations of the functions of column j, C_j their covariances and G_j = C_j + g_j g_j', all (N, N), and products of
-matrices taken entry by entry ::
+With g_j the expectations of the functions of column j, C_j their covariances and G_j = C_j + g_j g_j', all (N, N), and products
+of matrices taken entry by entry ::
 
     Var E[f | x_j]      = w' (C_j prod_{k != j} g_k g_k') w
     E Var(f | x_{not j}) = w' (C_j prod_{k != j} G_k) w

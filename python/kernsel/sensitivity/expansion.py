@@ -1,7 +1,7 @@
 """A function that is a sum of products of functions of one column each, and its integrals over columns.
 
-f(x) = offset + sum_r w_r prod_j phi_rj(x_j): the mean of a process with a product kernel, whose phi_rj are kernels of column j at
-the training point of r, or powers of the column for a trend.
+f(x) = offset + sum_r w_r prod_j phi_rj(x_j): the mean of a process with a product kernel, whose phi_rj are kernels of column j
+at the training point of r, or powers of the column for a trend.
 """
 
 from __future__ import annotations

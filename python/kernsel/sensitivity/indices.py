@@ -44,7 +44,7 @@ class SobolIndices:
     first : ndarray of shape (d,)
         Var E[f | x_j] / Var f: what the input explains alone.
     total : ndarray of shape (d,)
-        E Var(f | all others) / Var f: what it explains alone and together with others. Not below `first`.
+        E Var(f | all others) / Var f: what it explains alone and together with others.
     second : ndarray of shape (d, d) or None
         What two inputs explain together, beyond what each does alone.
     mean, variance : float
@@ -106,12 +106,16 @@ def sobol(
     first-order index of an input, T_j = E Var(f | all others) / Var f its total index, which also counts what it explains
     together with others.
 
-    For means of processes and ridge functions with a product kernel (RBF, Matern with ``product=True`` or of one column,
-    nu = 1/2, 3/2, ..., constants, sums and products of these) all integrals are over one column, and are computed to
-    rounding: "exact", in O(n^2 d) for RBF and O(n^3 d) for Matern kernels. Where large coefficients cancel, as often without
-    noise, rounding would show, and only first-order indices are computed so; the others are quasi-random sums, over points in
-    all columns but one, of integrals over that one: "nested", a quarter of `n_samples` points. For all other kernels, models and functions, sums over quasi-random points take (d + 2) `n_samples` predictions:
-    "sampled", the estimators of Saltelli (2010) and Jansen (1999).
+    Three methods compute them:
+
+    - "exact": for means of processes and ridge functions with a product kernel (RBF, Matern with ``product=True`` or of one
+      column, nu = 1/2, 3/2, ..., constants, sums and products of these) all integrals are over one column, and are computed
+      to rounding, in O(n^2 d) for RBF and O(n^3 d) for Matern kernels.
+    - "nested": where large coefficients cancel, as often without noise, rounding would show. Only the first-order indices are
+      then computed so; the others are quasi-random sums, over `n_samples` / 4 points in all columns but one, of integrals
+      over that one.
+    - "sampled": for all other kernels, models and functions, quasi-random sums of (d + 2) `n_samples` predictions, by the
+      estimators of Saltelli et al. (2010) and Jansen (1999).
 
     What is not known of the process makes its indices uncertain. The intervals are those of `n_draws` draws of the posterior
     at some 1000 points, as differences from the mean at the same points, so that the error of so few points cancels.
@@ -166,7 +170,7 @@ def sobol(
     first, total, second = _shares(found)
     error = found.error / found.variance if found.variance > 0 else 0.0
     if resampled:
-        error = float(max(np.std([_shares(one)[k] for one in resampled], axis=0).max() for k in (0, 1)))
+        error = max(float(np.std([np.asarray(_shares(one)[k]) for one in resampled], axis=0).max()) for k in (0, 1))
     spreads = [(resampled, found)] if resampled else []
     if of.process is not None and n_draws:
         spreads.append(_of_draws(of, n_draws, second_order, rng))
@@ -179,6 +183,7 @@ def sobol(
         tail = (1 - level) / 2
         ends = [value + np.quantile(differences, p, axis=0) for p in (tail, 1 - tail)]
         return np.clip(np.stack(ends, axis=-1), 0.0, 1.0)
+
     return SobolIndices(
         of.names,
         first,

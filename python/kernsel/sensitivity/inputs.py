@@ -30,7 +30,7 @@ class Uniform:
     Examples
     --------
     >>> from kernsel.sensitivity import Uniform
-    >>> Uniform(2.0, 4.0).quantile(0.25)
+    >>> float(Uniform(2.0, 4.0).quantile(0.25))
     2.5
     """
 
@@ -46,7 +46,7 @@ class Uniform:
     def quantile(self, p: ArrayLike) -> Vector:
         """Return the values below which the input is with probabilities p."""
         share = np.asarray(p, dtype=np.float64)
-        return (1 - share) * self.lower + share * self.upper
+        return np.asarray((1 - share) * self.lower + share * self.upper)
 
     def span(self) -> tuple[float, float, float]:
         """Return the bounds of the values that are integrated over, and the length in which the density changes."""
@@ -70,7 +70,7 @@ class Normal:
     Examples
     --------
     >>> from kernsel.sensitivity import Normal
-    >>> Normal(3.0, 2.0).quantile(0.5)
+    >>> float(Normal(3.0, 2.0).quantile(0.5))
     3.0
     """
 
@@ -86,7 +86,7 @@ class Normal:
     def quantile(self, p: ArrayLike) -> Vector:
         """Return the values below which the input is with probabilities p."""
         score = np.clip(special.ndtri(np.asarray(p, dtype=np.float64)), -_TAIL, _TAIL)
-        return self.mean + self.std * score
+        return np.asarray(self.mean + self.std * score)
 
     def span(self) -> tuple[float, float, float]:
         """Return the bounds of the values that are integrated over, and the length in which the density changes."""
@@ -115,8 +115,8 @@ class GaussianCopula:
     Examples
     --------
     >>> from kernsel.sensitivity import GaussianCopula, Normal, Uniform
-    >>> GaussianCopula([Normal(0.0, 1.0), Uniform(0.0, 2.0)], [[1.0, 0.5], [0.5, 1.0]]).correlation[0, 1]
-    0.5
+    >>> GaussianCopula([Normal(0.0, 1.0), Uniform(0.0, 2.0)], [[1.0, 0.5], [0.5, 1.0]]).inputs
+    [Normal(mean=0.0, std=1.0), Uniform(lower=0.0, upper=2.0)]
     """
 
     def __init__(self, inputs: Inputs, correlation: ArrayLike) -> None:
@@ -142,7 +142,7 @@ def checked_inputs(inputs: object, names: Sequence[str] | None) -> list[Input]:
         if names is None or set(inputs) != set(names):
             raise ValueError(f"inputs: expected one for each of the columns {names}, got those of {sorted(map(str, inputs))}")
         inputs = [inputs[name] for name in names]
-    if isinstance(inputs, str) or not (isinstance(inputs, Sequence) or isinstance(inputs, np.ndarray)) or not len(inputs):
+    if isinstance(inputs, str) or not isinstance(inputs, Sequence | np.ndarray) or not len(inputs):
         raise TypeError(
             f"inputs: expected a Uniform, a Normal or a pair of bounds for each column, got {type(inputs).__name__}"
         )

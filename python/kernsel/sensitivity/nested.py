@@ -1,8 +1,8 @@
 """Sobol' indices by integrals over one column within quasi-random sums over the others.
 
-Where large coefficients cancel in f(x) = sum_r w_r prod_j phi_rj(x_j), as without noise, the quadratic forms of the module `exact`
-lose all digits: their errors grow with the square of the coefficients, those of values of f only with the coefficients. So curves
-are computed first, and their variances after ::
+Where large coefficients cancel in f(x) = sum_r w_r prod_j phi_rj(x_j), as without noise, the quadratic forms of the module
+`exact` lose all digits: their errors grow with the square of the coefficients, those of values of f only with the coefficients.
+So curves are computed first, and their variances after ::
 
     E Var(f | x_{not j})   = mean over points z of Var_x f(x, z)
     Var f                  = that, and the mean of (E_x f(x, z) - E f)^2
@@ -46,9 +46,7 @@ def nested_variances(f: Expansion, inputs: Sequence[Input], second: bool, n: int
     variances, totals, parts = (np.array([one[k] for one in found]) for k in range(3))
     error = max(float(values.std(axis=0, ddof=1).max()) for values in (variances, totals)) / _REPLICATES**0.5
     interactions = parts.mean(axis=0) if second else None
-    return Variances(
-        f.offset + of_mean, float(variances.mean()), first, totals.mean(axis=0), interactions, error
-    )
+    return Variances(f.offset + of_mean, float(variances.mean()), first, totals.mean(axis=0), interactions, error)
 
 
 def _of_points(

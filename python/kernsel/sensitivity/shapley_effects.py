@@ -1,7 +1,7 @@
 """Shapley effects: the variance of a function shared out among inputs that may depend on each other.
 
-With c(u) = E Var(f | all inputs but u), the effect of an input is the mean of c(u + j) - c(u) over all orders in which the inputs may
-be put, u being those before j.
+With c(u) = E Var(f | all inputs but u), the effect of an input is the mean of c(u + j) - c(u) over all orders in which the
+inputs may be put, u being those before j.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg, special
 from scipy.spatial import cKDTree
 
-from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.allowed import require, whole
 from kernsel.sensitivity.indices import checked_level
 from kernsel.sensitivity.inputs import GaussianCopula, Inputs, quantiles
@@ -137,7 +137,7 @@ def shapley(
     spread = {u: squares(u) for u in subsets}
     count = len(spread[frozenset(range(d))])
 
-    def effects(rows: Vector | slice) -> tuple[Vector, float]:
+    def effects(rows: Indices | slice) -> tuple[Vector, float]:
         costs = {u: float(values[rows].mean()) for u, values in spread.items()} | {frozenset(): 0.0}
         total = costs[frozenset(range(d))]
         found = _of_orders(costs, orders, d) if orders else _of_subsets(costs, d)

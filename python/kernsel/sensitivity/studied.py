@@ -8,13 +8,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.training import for_objects
 from kernsel._solve.near import NearPosterior
 from kernsel._solve.posterior import Posterior
-from kernsel.estimators.fitted import as_fitted, column, require_fitted
+from kernsel.estimators.fitted import as_fitted, column
 from kernsel.estimators.fitted_machine import FittedMachine
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.kernels import Kernel
@@ -84,7 +85,12 @@ def studied(f: object, inputs: object, output: int) -> Studied:
 
 
 def _of_model(model: Any, inputs: object, output: int) -> Studied:
-    require_fitted(model)
+    check_is_fitted(model)
+    if is_classifier(model):
+        raise TypeError(
+            f"f: expected a regressor or a function, got a {type(model).__name__}; give what is to be explained, as in "
+            "lambda X: model.predict_proba(X)[:, 1]"
+        )
     kernel = getattr(model, "kernel_", None)
     if isinstance(kernel, str) or for_objects(kernel):
         kind = "a kernel matrix" if isinstance(kernel, str) else "objects"
@@ -94,12 +100,17 @@ def _of_model(model: Any, inputs: object, output: int) -> Studied:
     if inputs is None:
         points = next((np.asarray(getattr(model, name)) for name in ("X_train_", "X_fit_") if hasattr(model, name)), None)
         if points is None:
-            raise ValueError(f"inputs: a {type(model).__name__} does not keep its training points; give bounds or distributions")
+            raise ValueError(
+                f"inputs: a {type(model).__name__} does not keep its training points; give bounds or distributions"
+            )
         found: list[Input] = [Uniform(float(x.min()), float(x.max())) for x in points.T]
     else:
         found = checked_inputs(inputs, names)
     is_process = isinstance(model, GaussianProcessRegressor) and model._observed is None
     values = partial(_checked_values, lambda X: model.predict(as_fitted(model, X)), output)
+    outputs = np.size(model.predict(as_fitted(model, np.array([[one.quantile(0.5) for one in found]], dtype=np.float64))))
+    if output >= outputs:
+        raise ValueError(f"output: expected the number of one of {outputs} targets, got {output}")
     return Studied(values, names, found, partial(_expanded, model, d, output), model if is_process else None, output)
 
 

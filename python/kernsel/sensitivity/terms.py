@@ -104,6 +104,4 @@ def _by_column(kernel: Kernel, columns: list[int]) -> dict[int, tuple[Leaf, ...]
     assert isinstance(kernel, Exponential | Matern)
     scales = np.broadcast_to(kernel.numbers("length_scale"), (len(columns),))
     rate = max(1.0, (2 * nu) ** 0.5)
-    return {
-        k: (Leaf(Matern(float(s), nu=nu), float(s) / rate, False),) for k, s in zip(columns, scales, strict=True)
-    }
+    return {k: (Leaf(Matern(float(s), nu=nu), float(s) / rate, False),) for k, s in zip(columns, scales, strict=True)}
