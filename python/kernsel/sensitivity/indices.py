@@ -149,8 +149,10 @@ def sobol(
     Examples
     --------
     >>> import numpy as np, kernsel as ks
-    >>> X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
-    >>> gp = ks.GaussianProcessRegressor("RBF").fit(X, X[:, 0] + 0.3 * np.sin(3 * X[:, 1]))
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (60, 2))
+    >>> y = X[:, 0] + 0.3 * np.sin(3 * X[:, 1]) + 0.1 * rng.standard_normal(60)
+    >>> gp = ks.GaussianProcessRegressor("RBF").fit(X, y)
     >>> found = ks.sensitivity.sobol(gp, [(-1, 1), (-1, 1)])
     >>> found.method, found.first.round(2)
     ('exact', array([0.88, 0.12]))

@@ -85,7 +85,6 @@ def studied(f: object, inputs: object, output: int) -> Studied:
 
 
 def _of_model(model: Any, inputs: object, output: int) -> Studied:
-    check_is_fitted(model)
     if is_classifier(model):
         raise TypeError(
             f"f: expected a regressor or a function, got a {type(model).__name__}; give what is to be explained, as in "
@@ -95,6 +94,7 @@ def _of_model(model: Any, inputs: object, output: int) -> Studied:
     if isinstance(kernel, str) or for_objects(kernel):
         kind = "a kernel matrix" if isinstance(kernel, str) else "objects"
         raise TypeError(f"f: expected a model that was fitted to columns of numbers, got one of {kind}")
+    check_is_fitted(model, "n_features_in_")
     d = int(model.n_features_in_)
     names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{k}" for k in range(d)])]
     if inputs is None:
@@ -128,6 +128,8 @@ def _expanded(model: Any, d: int, output: int) -> Expansion:
     """Return the function of a model as an expansion."""
     columns = list(range(d))
     if isinstance(model, FittedMachine) and isinstance(model.kernel_, Kernel):
+        if getattr(model, "approximate_posteriors", None) is not None:
+            raise NoProductError("the kernel matrix is approximated, and predictions are no sum over all points")
         c = column(np.asarray(model.dual_coef_, dtype=np.float64), output)
         offset = float(np.ravel(model.intercept_)[output if np.size(model.intercept_) > 1 else 0])
         points = np.asarray(model.X_fit_, dtype=np.float64)
