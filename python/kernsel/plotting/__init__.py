@@ -10,6 +10,7 @@ from kernsel.plotting.loo import LOODisplay
 from kernsel.plotting.main_effects import MainEffectsDisplay
 from kernsel.plotting.path import PathDisplay
 from kernsel.plotting.posterior import PosteriorDisplay
+from kernsel.plotting.rootogram import RootogramDisplay
 from kernsel.plotting.search import SearchDisplay
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "MainEffectsDisplay",
     "PathDisplay",
     "PosteriorDisplay",
+    "RootogramDisplay",
     "SearchDisplay",
 ]

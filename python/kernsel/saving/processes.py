@@ -14,6 +14,7 @@ from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.process_state import ProcessState
 from kernsel.saving.approximate import is_by_landmarks, read_approximate, write_approximate
 from kernsel.saving.fields import Fields, Writing
+from kernsel.saving.observed import read_observations, write_observed
 from kernsel.saving.selections import read_selection, write_selection
 
 __all__ = ["read_process", "write_process"]
@@ -49,6 +50,8 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
     if state.groups is not None:
         to.array("groups", state.groups.astype(np.float64))
     to.values(model, "criterion_value_", "n_evaluations_")
+    if state.observed is not None:
+        write_observed(state.observed, to.part("observed"))
     write_selection(state.selection, to.part("selection"))
 
 
@@ -83,6 +86,7 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     given.whole("n_evaluations_")  # checked only; the attribute is set from the selection
     selection = read_selection(given.part("selection"))
     diagonal = given.array("diagonal", n, least=0.0)
+    observations = read_observations(given.part("observed"), n, outputs) if given.has("observed") else None
     if approximated:
         posterior = read_approximate(given, kernel, X, y, diagonal, trend, beta)
     else:
@@ -103,6 +107,7 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
             one_output=one_output,
             restricted=restricted,
             groups=_groups(given, n) if given.has("groups") else None,
+            observed=None if observations is None else observations.of(posterior),
         )
     )
 

@@ -37,6 +37,8 @@ from kernsel.study.tasks import results_of
 
 __all__ = ["NestedFold", "NestedResult", "nested_cv"]
 
+LOG_DENSITY = "log_density"  # a name for `scoring`
+
 # The attributes in which fitted estimators, of kernsel and of other packages, store their selection, and its score.
 CHOSEN = ("kernel_", "alpha_", "noise_", "C_", "l1_ratio_", "lambda_")
 VALUES = ("best_score_", "criterion_value_", "log_marginal_likelihood_value_")
@@ -193,7 +195,9 @@ def nested_cv(
         Parameters of the estimator, each with the values to try. A grid search selects, and fits again with all training
         points.
     scoring : str, callable, list of str, dict of str to any of these, or None
-        None stands for the estimator's own `score`. Of several, the grid search selects by the first.
+        None stands for the estimator's own `score`. "log_density" is the mean log density of the points left out, by the method
+        `log_density` of Gaussian processes; with `exposure` or `trials` in `params`, which are handed to it and to `predict`,
+        it is the default, and the only one. Of several, the grid search selects by the first.
     groups : array-like of shape (n,), optional
         The groups for the splitters of outer and inner folds.
     params : dict, optional
@@ -225,8 +229,13 @@ def nested_cv(
     True
     """
     _require_estimator(estimator)
-    scorers = _scorers(estimator, scoring)
     metadata = dict(params or {})
+    sizes = {name: metadata[name] for name in ("exposure", "trials") if metadata.get(name) is not None}
+    scorers = _scorers(estimator, LOG_DENSITY if sizes and scoring is None else scoring)
+    if sizes and set(scorers) != {LOG_DENSITY}:
+        raise ValueError(
+            f'scoring: with {next(iter(sizes))}, which scikit-learn\'s scorers do not know, expected "{LOG_DENSITY}"'
+        )
     if "groups" in metadata and groups is not None:
         raise ValueError("groups: expected once, got them twice, by name and in params")
     X, y, groups = indexable(X, y, metadata.pop("groups", groups))
@@ -239,6 +248,7 @@ def nested_cv(
     selection = _selection(estimator, inner, groups is not None)
     splitter = splitter_for("outer", outer, estimator, y, groups, seed)
     to_fit, to_score, to_split = _routed(estimator, scorers, splitter, metadata, n)
+    to_score = {name: {**given, **sizes} for name, given in to_score.items()}
     splits = splits_by("outer", splitter, X, y, groups, **to_split)
 
     def settings_for(train: Indices) -> Params:
@@ -256,6 +266,7 @@ def nested_cv(
             scorers,
             to_fit,
             to_score,
+            sizes,
             f"outer fold {i} of {len(splits)}",
             return_estimator,
         )
@@ -286,6 +297,7 @@ def _one_fold(
     scorers: Scorers,
     to_fit: Params,
     to_score: Mapping[str, Params],
+    sizes: Params,
     label: str,
     keep: bool,
 ) -> tuple[NestedFold, Predictions | None, BaseEstimator | None]:
@@ -302,7 +314,7 @@ def _one_fold(
         for name, score in scores.items():
             if not isinstance(score, Real):
                 raise TypeError(f"scoring: expected a number of {name!r}, got {score!r}; for several give a dict of scorers")
-        predictions = model.predict(X_test) if hasattr(model, "predict") else None
+        predictions = model.predict(X_test, **of_rows(sizes, test, n)) if hasattr(model, "predict") else None
     except Exception as error:
         error.add_note(f"In {label}.")
         raise
@@ -444,11 +456,21 @@ def _scorers(estimator: BaseEstimator, scoring: object) -> Scorers:
         raise TypeError(f"scoring: expected a name, a function, a list of names, a dict of these or None, got {scoring!r}")
     names = get_scorer_names()
     for one in scoring.values():
-        if not (one is None or callable(one) or one in names):
+        if one == LOG_DENSITY and not hasattr(estimator, LOG_DENSITY):
+            raise TypeError(f'scoring: "{LOG_DENSITY}" is for Gaussian process regression, got {type(estimator).__name__}')
+        if not (one is None or callable(one) or one in names or one == LOG_DENSITY):
             matches = get_close_matches(str(one), names, 1, 0.5)
             hint = f"did you mean {matches[0]!r}?" if matches else "see sklearn.metrics.get_scorer_names()"
             raise ValueError(f"scoring: expected the name of a scorer or a function, got {one!r}; {hint}")
-    return {str(name): check_scoring(estimator, scoring=one) for name, one in scoring.items()}
+    return {
+        str(name): _mean_log_density if one == LOG_DENSITY else check_scoring(estimator, scoring=one)
+        for name, one in scoring.items()
+    }
+
+
+def _mean_log_density(model: Any, X: Points, y: ArrayLike, **sizes: ArrayLike) -> float:
+    """Return the mean log density of observations by a Gaussian process."""
+    return float(np.mean(model.log_density(X, y, **sizes)))
 
 
 def _routed(

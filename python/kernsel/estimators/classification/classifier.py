@@ -51,7 +51,7 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
         P(y = 1 | z) = E p(f(z)),    f(z) normal, of mean k(z, X) a and variance k(z, z) - k(z, X) (K + S^-1)^-1 k(X, z)
 
     with weights a and precisions S of the approximation. All hyperparameters that are not fixed are chosen by a criterion. A
-    search takes 10 to 30 evaluations of it, each with a few n^3 operations and memory for three n x n matrices.
+    search takes 10 to 30 evaluations of it, each with a few n^3 operations.
 
     Parameters
     ----------
@@ -60,15 +60,17 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
         default, ``1.0 * RBF(1.0)``, fixed. Kernels of scikit-learn are accepted, and text such as ``"2 * RBF + Linear"``,
         where parameters that the text does not give are "auto".
     optimizer : {"auto", "l-bfgs-b", "fmin_l_bfgs_b"}, callable or None
-        All three names stand for a quasi-Newton method. None leaves the kernel as it is. A function f(objective, theta, bounds)
-        returns the best theta and its value, as in scikit-learn.
+        "auto" is Newton's method with the information of the sites for "lml", and a quasi-Newton method that begins with it for
+        "loo"; the other two names stand for a quasi-Newton method. None leaves the kernel as it is. A function
+        f(objective, theta, bounds) returns the best theta and its value, as in scikit-learn.
     n_restarts_optimizer : int
         The number of random starts of the search, besides the starts that are derived from the data.
     max_iter_predict : int
-        The largest number of iterations of Newton's method for the mode of the posterior, which usually takes about 6.
+        Has no effect: iterations for the posterior end when they have converged, mostly after about 6, and warn if they have
+        not.
     warm_start : bool
-        Whether `log_marginal_likelihood` starts from the mode that it has found last. The search for hyperparameters always
-        does.
+        Whether `log_marginal_likelihood` starts from the posterior that it has found last. The search for hyperparameters
+        always does.
     copy_X_train : bool
         False keeps a reference to X instead of a copy, if X is an array of float64.
     random_state : int, RandomState instance or None
@@ -85,7 +87,7 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
         long. "mcmc" draws from the exact posterior by elliptical slice sampling, for the hyperparameters that Laplace's
         approximation chooses.
     link : {"logistic", "probit"} or Link
-        The likelihood of two classes. Any other is an object of a subclass of
+        The likelihood of two classes, :class:`kernsel.likelihoods.Bernoulli`. Any other is an object of a subclass of
         :class:`kernsel.estimators.classification.links.Link`.
     criterion : {"auto", "lml", "loo"}
         "lml" is the approximate log marginal likelihood, or evidence. "loo" is the sum of the log probabilities of all labels,
@@ -194,7 +196,7 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
             Labels of two or more classes, numbers or text.
         groups : array-like of shape (n,), optional
             Labels of points that are left out together: the criterion "loo" and `loo_log_probability_` predict each label from
-            the points of all other groups. Not with "multinomial", nor if "ep" chooses by "loo".
+            the points of all other groups. Not with "multinomial".
 
         Returns
         -------
@@ -219,7 +221,6 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
                 criterion=criterion_of(self, count),
                 optimizer=self.optimizer,
                 n_restarts=self.n_restarts_optimizer,
-                max_iterations=self.max_iter_predict,
                 n_samples=self.n_samples,
                 n_burn=self.n_burn,
                 n_chains=self.n_chains,

@@ -55,8 +55,6 @@ def require_leaving_groups_out(estimator: Any, classes: int) -> None:
     """Raise if groups of points cannot be left out with these parameters."""
     if classes > 2 and estimator.multi_class == "multinomial":
         raise ValueError('groups: multi_class="multinomial" leaves nothing out; "one_vs_rest" leaves groups out')
-    if estimator.inference == "ep" and estimator.optimizer is not None and criterion_of(estimator, classes) == "loo":
-        raise ValueError('groups: with inference="ep", a kernel cannot be chosen by "loo" of groups; "laplace" can, or "lml"')
 
 
 def labels_of(y: ArrayLike) -> tuple[NDArray[np.generic], NDArray[np.intp]]:
