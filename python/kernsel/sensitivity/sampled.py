@@ -21,7 +21,7 @@ from kernsel._base.annotations import Matrix, Vector
 from kernsel.sensitivity.exact import Variances
 from kernsel.sensitivity.inputs import Input, quantiles
 
-__all__ = ["Design", "bootstrap", "design_of", "sobol_points"]
+__all__ = ["Design", "bootstrap", "design_from", "design_of", "sobol_points"]
 
 
 def sobol_points(count: int, columns: int, rng: np.random.Generator) -> Matrix:
@@ -39,11 +39,14 @@ class Design:
         A, B, each A_j and, for interactions, each B_j, one below the other.
     n : int
         Rows of A.
+    d : int
+        Inputs.
     second : bool
     """
 
     points: Matrix
     n: int
+    d: int
     second: bool
 
     def variances(self, values: Vector, rows: NDArray[np.intp] | None = None) -> Variances:
@@ -52,8 +55,7 @@ class Design:
         blocks = blocks if rows is None else blocks[:, rows]
         mean = float(blocks[:2].mean())
         a, b, *others = blocks - mean
-        d = self.points.shape[1]
-        of_a, of_b = np.array(others[:d]), np.array(others[d:])
+        of_a, of_b = np.array(others[: self.d]), np.array(others[self.d :])
         variance = float(np.mean(np.concatenate([a, b]) ** 2))
         first = np.mean(b * (of_a - a), axis=1)
         total = np.mean((a - of_a) ** 2, axis=1) / 2
@@ -70,14 +72,18 @@ def design_of(inputs: Sequence[Input], n: int, second: bool, rng: np.random.Gene
     d = len(inputs)
     shares = sobol_points(n, 2 * d, rng)
     A, B = quantiles(inputs, shares[:, :d]), quantiles(inputs, shares[:, d:])
-    exchanged = [(A, B), (B, A)] if second else [(A, B)]
+    return design_from(A, B, [[j] for j in range(d)], second)
+
+
+def design_from(A: Matrix, B: Matrix, places: Sequence[Sequence[int]], second: bool) -> Design:
+    """Return the design of two independent samples of points, from the columns of each input."""
     blocks = [A, B]
-    for base, other in exchanged:
-        for j in range(d):
+    for base, other in [(A, B), (B, A)] if second else [(A, B)]:
+        for columns in places:
             changed = base.copy()
-            changed[:, j] = other[:, j]
+            changed[:, columns] = other[:, columns]
             blocks.append(changed)
-    return Design(np.vstack(blocks), len(A), second)
+    return Design(np.vstack(blocks), len(A), len(places), second)
 
 
 def bootstrap(design: Design, values: Vector, count: int, rng: np.random.Generator) -> list[Variances]:
