@@ -27,6 +27,7 @@ __all__ = ["ShapleyEffects", "shapley"]
 
 _ALL_ORDERS = 10  # inputs, up to which all 2^d subsets are taken
 _NEAREST = 3  # draws that stand for some of equal values in other inputs, one being the draw itself
+_TIES = 1e-6  # deviations of a column, by which draws of equal values are told apart
 _RESAMPLES = 100
 _ALLOWED = {"n_samples": whole(16), "n_orders": whole(1), "output": whole(0)}
 Subset = frozenset[int]
@@ -123,7 +124,8 @@ def shapley(
         points = _checked_draws(draws)
         ranges = np.column_stack([points.min(axis=0), points.max(axis=0)])
         of = studied(f, ranges, output)
-        squares: Callable[[Subset], Vector] = partial(_of_neighbours, points, of.values(points))
+        order = _TIES * rng.standard_normal(points.shape)
+        squares: Callable[[Subset], Vector] = partial(_of_neighbours, points, order, of.values(points))
     else:
         copula = inputs if isinstance(inputs, GaussianCopula) else None
         of = studied(f, inputs if copula is None else copula.inputs, output)
@@ -176,13 +178,16 @@ class _Pairs:
         return np.asarray((self.values - self.f(self.points(scores))) ** 2 / 2)
 
 
-def _of_neighbours(points: Matrix, values: Vector, u: Subset) -> Vector:
-    """Return for each draw the variance of the function over those that are nearest in all inputs but u."""
+def _of_neighbours(points: Matrix, order: Matrix, values: Vector, u: Subset) -> Vector:
+    """Return for each draw the variance of the function over those that are nearest in all inputs but u.
+
+    Of draws that are equally near, as in columns of few values, others are taken for each draw: by small random numbers, `order`.
+    """
     kept = [k for k in range(points.shape[1]) if k not in u]
     if not kept:
         return np.asarray((values - values.mean()) ** 2 * len(values) / (len(values) - 1))
     spread = points[:, kept].std(axis=0)
-    scaled = points[:, kept] / np.where(spread > 0, spread, 1.0)
+    scaled = points[:, kept] / np.where(spread > 0, spread, 1.0) + order[:, kept]
     near = cKDTree(scaled).query(scaled, _NEAREST)[1]
     return np.asarray(values[near].var(axis=1, ddof=1))
 

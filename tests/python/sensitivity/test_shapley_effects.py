@@ -57,6 +57,13 @@ def test_linear_functions_of_normal_inputs(rng):
     assert str(found).splitlines()[0].split() == ["input", "effect"]
 
 
+def test_draws_of_few_values(rng):
+    draws = np.column_stack([rng.integers(0, 3, 2000), rng.standard_normal(2000)])
+    found = shapley(lambda X: X[:, 1], draws=draws)
+    # E Var(f | x0) is a mean of 2000 variances of three draws, each with a deviation of one.
+    np.testing.assert_allclose(found.effects, [0.0, 1.0], rtol=0, atol=4 / 2000**0.5)
+
+
 def test_independent_inputs_of_a_process(rng):
     X = rng.uniform(0, 1, (30, 2))
     gp = ks.GaussianProcessRegressor(RBF(0.7), alpha=0.01, optimizer=None).fit(X, X[:, 0] * X[:, 1] + X[:, 1])
