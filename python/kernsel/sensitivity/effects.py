@@ -11,6 +11,7 @@ import numpy as np
 from scipy import linalg
 
 from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.allowed import one_of, require, whole
 from kernsel._solve.posterior import Posterior
 from kernsel.sensitivity.expansion import Expansion
@@ -128,6 +129,7 @@ def _values(one: Input, count: int) -> Vector:
     return np.linspace(low, high, count)
 
 
+@with_one_blas_thread
 def _exact(of: Studied, grid: Matrix) -> MainEffects:
     f = of.expand()
     means = np.array([f.column(k, one).means for k, one in enumerate(of.inputs)])

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.blas import with_one_blas_thread
 from kernsel.sensitivity.expansion import Column, Expansion
 from kernsel.sensitivity.inputs import Input
 
@@ -54,6 +55,7 @@ class Variances:
     error: float
 
 
+@with_one_blas_thread
 def exact_variances(f: Expansion, inputs: Sequence[Input], second: bool) -> Variances:
     """Return the variance of a function and its parts, in O(N^2 d), and N^2 d^2 more for `second`.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.allowed import FLAG, one_of, require, whole
 from kernsel.sensitivity.exact import TooLargeError, Variances, exact_variances
 from kernsel.sensitivity.inputs import Inputs
@@ -249,6 +250,7 @@ def _differences(drawn: list[Variances], centre: Variances, which: int, rng: np.
     return np.asarray(differences[rng.permutation(np.arange(_DIFFERENCES) % len(drawn))])
 
 
+@with_one_blas_thread
 def _of_draws(of: Studied, count: int, second: bool, rng: np.random.Generator) -> tuple[list[Variances], Variances]:
     """Return the variances of draws of a process at a small design, and those of its mean there."""
     d = len(of.inputs)

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.blas import with_one_blas_thread
 from kernsel.sensitivity.exact import Variances, variance_of_curves
 from kernsel.sensitivity.expansion import Column, Expansion
 from kernsel.sensitivity.inputs import Input, quantiles
@@ -28,6 +29,7 @@ __all__ = ["nested_variances"]
 _REPLICATES = 8  # sequences scrambled independently, from whose differences the error is estimated
 
 
+@with_one_blas_thread
 def nested_variances(f: Expansion, inputs: Sequence[Input], second: bool, n: int, rng: np.random.Generator) -> Variances:
     """Return the variance of a function and its parts, in O(n N q d) for n points, N products and q quadrature nodes.
 

@@ -181,7 +181,7 @@ class _Pairs:
 def _of_neighbours(points: Matrix, order: Matrix, values: Vector, u: Subset) -> Vector:
     """Return for each draw the variance of the function over those that are nearest in all inputs but u.
 
-    Of draws that are equally near, as in columns of few values, others are taken for each draw, by small random numbers `order`.
+    Of draws that are equally near, as in columns of few values, others are taken for each one, by small random numbers `order`.
     """
     kept = [k for k in range(points.shape[1]) if k not in u]
     if not kept:
