@@ -69,6 +69,10 @@ MODELS = {
         RBF(1.0), optimizer=None, trend="linear", likelihood=CensoredGaussian(upper=1.5, noise=0.01)
     ).fit(X, np.minimum(y, 1.5)),
     "gp of grades": lambda: gp(RBF(1.0), optimizer=None, likelihood=Ordinal(3, (-0.5, 0.5))).fit(X, labels),
+    "gp of draws": lambda: gp(1.0 * RBF(1.0, "fixed"), hyperparameters="sample", noise=0.01, n_draws=2).fit(X[:9], y[:9]),
+    "gp of draws of counts": lambda: gp(RBF(1.0, "fixed"), likelihood="poisson", inference="mcmc", n_draws=1600).fit(
+        X[:6], counts[:6]
+    ),
     "stack": lambda: stack(
         [gp("RBF", noise="auto"), gp("Matern(nu=0.5)", noise="auto"), gp("Matern(nu=1.5)", noise="auto")]
     ).fit(X, rough),

@@ -39,6 +39,7 @@ LAYERS = [
     ["approximations"],
     ["criteria", "features", "linalg"],
     ["_solve"],
+    ["_sample"],
     ["_search"],
     ["estimators"],
     ["saving"],
@@ -72,6 +73,7 @@ SUBJECTS = {
     "core/test_pickling.py",
     "core/test_process.py",
     "core/test_tangents.py",
+    "estimators/classification/test_sampled_hyperparameters.py",  # parts of binary.py and classifier.py
     "estimators/test_adding_an_estimator.py",  # what a new estimator takes
     "estimators/test_gaussian_process_defaults.py",  # test_gaussian_process.py has what does not choose
     "estimators/test_gaussian_process_search.py",

@@ -22,6 +22,7 @@ from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, Predictio
 from kernsel.estimators.guarded import reads
 from kernsel.estimators.observed_distribution import ObservedDistribution
 from kernsel.estimators.observed_predictions import ObservedPredictions
+from kernsel.estimators.sampled_distribution import SampledDistribution
 from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
@@ -138,9 +139,13 @@ class FittedProcess(ObservedPredictions, FittedModel):
             same members.
         """
         sizes = self._sizes(number_of_points(X), exposure=exposure, trials=trials)
+        if self._sampled is not None and self._observed is None:
+            return self._mixture(X, noisy=noisy)
         if self._observed is not None:
             if not noisy:
                 raise ValueError("noisy: expected True with a likelihood; predict_latent() is of the function")
+            if self._sampled is not None:
+                return SampledDistribution.at(self._sampled, self._new_points(X), sizes)
             return self._observed.distribution(self._new_points(X), sizes)
         mean, std = self.predict(X, return_std=True, noisy=noisy)
         return self._normal(np.asarray(mean), np.asarray(std))
@@ -205,6 +210,15 @@ class FittedProcess(ObservedPredictions, FittedModel):
         """Return the mean of one output at points, and the band of the function or of observations, see `FittedModel`."""
         if level is None:
             return Prediction(column(self.predict(X), output), mean_name="mean")
+        if self._sampled is not None:
+            mean, std = (np.asarray(values, dtype=np.float64) for values in self.predict(X, return_std=True, noisy=noisy))
+            tails = np.array([(1 - level) / 2, (1 + level) / 2])
+            ends = self.predict_quantiles(X, tails) if noisy else self._mixture(X, noisy=False).quantiles(tails)[:, 0]
+            if self._observed is not None and not noisy:
+                ends = np.column_stack([self._observed.likelihood.conditional(f)[0] for f in ends.T])
+            of_what = "observations" if noisy else "the function" if self._observed is None else "the mean"
+            lower, upper = ends.min(axis=1), ends.max(axis=1)
+            return Prediction(mean, lower, upper, std, f"{{level}} of {of_what}", "standard deviation", "mean")
         if self._observed is not None:
             mean, std = (np.asarray(values, dtype=np.float64) for values in self.predict(X, return_std=True, noisy=noisy))
             lower, upper = self._observed.band(self._new_points(X), level, noisy)

@@ -22,8 +22,10 @@ from kernsel.estimators.classification.parameters import ALLOWED, require_softma
 from kernsel.estimators.classification.sampling import Samples
 from kernsel.estimators.classification.several import MultinomialProcess, OneAgainstAnother, OneAgainstRest, SoftmaxModel
 from kernsel.estimators.observed_process import ObservedProcess
+from kernsel.estimators.sampled_process import SampledProcess
 from kernsel.kernels import Kernel
 from kernsel.likelihoods.observations import Observations
+from kernsel.saving.drawn import read_sampled, write_sampled
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.selections import read_choice, write_choice
 
@@ -48,7 +50,7 @@ def write_classifier(model: GaussianProcessClassifier, to: Writing) -> None:
     parts = model.processes()
     for part, process in zip(to.parts("processes", len(parts)), parts, strict=True):
         (_write_softmax if isinstance(process, MultinomialProcess) else _write_binary)(process, part)
-    to.json["log_marginal_likelihood"] = float(model.log_marginal_likelihood_value_)
+    to.value("log_marginal_likelihood", float(model.log_marginal_likelihood_value_))
 
 
 def read_classifier(model: GaussianProcessClassifier, given: Fields) -> None:
@@ -74,7 +76,8 @@ def read_classifier(model: GaussianProcessClassifier, given: Fields) -> None:
         model.base_estimator_.estimators_ = processes
         if pairs:
             model.base_estimator_.pairs, model.base_estimator_.classes = pairs, count
-    model.log_marginal_likelihood_value_ = np.float64(given.number("log_marginal_likelihood", finite=False))
+    value = given.number("log_marginal_likelihood", finite=False)
+    model.log_marginal_likelihood_value_ = np.float64(np.nan if model.inference == "mcmc" else value)
     model.report_choices()
 
 
@@ -124,9 +127,11 @@ def _write_binary(process: BinaryProcess, to: Writing) -> None:
     if process.samples_ is not None:
         for name in ("f", "effective_sample_size", "r_hat"):
             to.array(name, getattr(process.samples_, name))
+    if isinstance(process.sampled_, SampledProcess):
+        write_sampled(process.sampled_, to.part("sampled"), with_likelihood=False)
     if posterior.kernel != process.kernel_:  # after log_marginal_likelihood(..., clone_kernel=False)
         to.kernel("latent_kernel", posterior.kernel)
-    to.json["log_marginal_likelihood"] = float(process.log_marginal_likelihood_value_)
+    to.value("log_marginal_likelihood", float(process.process_.value))
     write_choice(process.choice_, to.part("choice"))
 
 
@@ -142,11 +147,13 @@ def _read_binary(model: GaussianProcessClassifier, given: Fields) -> BinaryProce
         process.link = link_named(model.link)
         process.criterion = given.text("criterion", ("lml", "loo"))
         process.groups = numbered(given.array("groups", n))[0] if given.has("groups") else None
-        process.log_marginal_likelihood_value_ = value = np.float64(given.number("log_marginal_likelihood", finite=False))
+        value = np.float64(given.number("log_marginal_likelihood", finite=False))
+        process.log_marginal_likelihood_value_ = np.float64(np.nan) if model.inference == "mcmc" else value
         process.choice_ = read_choice(given.part("choice"))
         require_memory_of_points(n, 2)
         process.samples_ = process.sampled_ = None
-        if model.inference == "mcmc":
+        draws_all = model.inference == "mcmc" and model.hyperparameters == "sample"
+        if model.inference == "mcmc" and not draws_all:
             f = given.array("f", None, None, n)
             if not f.size:
                 raise ValueError(f"{given.prefix}f: expected draws, got shape {f.shape}")
@@ -157,6 +164,10 @@ def _read_binary(model: GaussianProcessClassifier, given: Fields) -> BinaryProce
         process.process_ = _read_posterior(given, kernel, X, observations, float(value))
         if process.samples_ is not None:
             process.sampled_ = SampledLatent(kernel, X, safe_factor(np.asarray(kernel(X))), process.samples_.f)
+        if draws_all:
+            process.sampled_ = read_sampled(given.part("sampled"), X, None, process.link.likelihood())
+            if process.sampled_.drawn.latent_r_hat is None:
+                raise ValueError(f"{given.prefix}sampled: expected draws of the latent values, too")
         return process
 
 

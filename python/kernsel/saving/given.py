@@ -15,7 +15,13 @@ __all__ = ["read_given", "write_given"]
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
 
 # Parameters that files of version 0.1.0 do not have, with what that version did.
-_LATER = {"shrinkage": None, "likelihood": None, "inference": "auto"}
+_LATER = {
+    "shrinkage": None,
+    "likelihood": None,
+    "inference": "auto",
+    "hyperparameters": "optimize",
+    "n_draws": None,
+}
 
 
 def write_given(model: BaseEstimator, to: Writing) -> None:

@@ -13,6 +13,7 @@ from kernsel._solve.posterior import Posterior
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.process_state import ProcessState
 from kernsel.saving.approximate import is_by_landmarks, read_approximate, write_approximate
+from kernsel.saving.drawn import read_sampled, write_sampled
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.observed import read_observations, write_observed
 from kernsel.saving.selections import read_selection, write_selection
@@ -27,7 +28,7 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
     to.kernel("kernel", posterior.kernel)
     if state.kernel != posterior.kernel:  # after log_marginal_likelihood(..., clone_kernel=False)
         to.kernel("changed_kernel", state.kernel)
-    to.predictor(posterior.kernel)
+    to.predictor(posterior.kernel if state.sampled is None else None)  # a mixture is none of the models that C++ has
     to.value("trend", posterior.trend)
     for name, values in (
         ("points", posterior.X),
@@ -50,6 +51,8 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
     if state.groups is not None:
         to.array("groups", state.groups.astype(np.float64))
     to.values(model, "criterion_value_", "n_evaluations_")
+    if state.sampled is not None:
+        write_sampled(state.sampled, to.part("sampled"))
     if state.observed is not None:
         write_observed(state.observed, to.part("observed"))
     write_selection(state.selection, to.part("selection"))
@@ -107,6 +110,7 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
             one_output=one_output,
             restricted=restricted,
             groups=_groups(given, n) if given.has("groups") else None,
+            sampled=read_sampled(given.part("sampled"), X, trend) if given.has("sampled") else None,
             observed=None if observations is None else observations.of(posterior),
         )
     )

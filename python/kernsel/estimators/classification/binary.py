@@ -19,6 +19,8 @@ from kernsel.estimators.classification.links import Link
 from kernsel.estimators.classification.sampling import Samples, sample_latent
 from kernsel.estimators.classification.search import Choice, remarks_on, require_bounds_for, some_of_each
 from kernsel.estimators.observed_process import ObservedProcess, conditioned_on
+from kernsel.estimators.process_sampling import Sampling, sample_observed
+from kernsel.estimators.sampled_process import SampledProcess
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.likelihoods.observations import Observations
@@ -43,6 +45,7 @@ class Settings:
     n_chains: int
     names: list[str] | None
     random_state: Seed
+    hyperparameters: str = "optimize"
     groups: Indices | None = None
     budget: Budget = field(default_factory=Budget)
 
@@ -71,10 +74,12 @@ class BinaryProcess:
         The report of the search.
     process_ : ObservedProcess
         The latent process given the labels, by a normal approximation.
-    sampled_ : SampledLatent or None
-        The same by draws.
+    sampled_ : SampledLatent, SampledProcess or None
+        The same by draws of the latent values, or of these together with the hyperparameters.
     samples_ : Samples or None
+        The draws of the latent values alone.
     log_marginal_likelihood_value_ : float
+        That of the normal approximation; nan if the posterior was sampled, from which it does not follow.
     """
 
     def __init__(self, X: Vector, y: Vector, settings: Settings) -> None:
@@ -87,13 +92,39 @@ class BinaryProcess:
         self.choice_ = _chosen(X, observations, settings)
         self.kernel_: Kernel = self.choice_.kernel
         self.process_ = approximated(self.kernel_, X, observations)
-        self.log_marginal_likelihood_value_ = np.float64(self.process_.value)
+        self.log_marginal_likelihood_value_ = np.float64(np.nan if settings.inference == "mcmc" else self.process_.value)
         self.samples_: Samples | None = None
-        self.sampled_: SampledLatent | None = None
+        self.sampled_: SampledLatent | SampledProcess | None = None
         if settings.inference == "mcmc":
             if self.choice_.interrupt is not None:  # sampling would take as long again
                 raise self.choice_.interrupt
-            self._sample(settings)
+            self._sample_all(settings) if settings.hyperparameters == "sample" else self._sample(settings)
+
+    def _sample_all(self, settings: Settings) -> None:
+        """Draw from the posterior of the hyperparameters and the latent values together."""
+        observations = observations_of(self.y_train_, self.link, "ep")
+        found = Selection(self.kernel_, np.nan, 0.0, Likelihood(), np.nan, likelihood=observations.likelihood)
+        how = Sampling(
+            hyperparameters=True,
+            latent=True,
+            n_draws=None,
+            rng=generator_of(0 if settings.random_state is None else settings.random_state),
+            shrinkage="auto",
+            names=settings.names,
+            chains=settings.n_chains,
+            each=settings.n_samples,
+            burn=settings.n_burn,
+        )
+        start = approximated(self.kernel_, self.X_train_, observations)
+        self.sampled_ = sample_observed(
+            settings.kernel, self.X_train_, observations, found, start, noise=0.0, trend=None, how=how
+        )
+
+    def of_chains(self, name: str) -> Vector:
+        """Return the effective sample size, or R-hat, of each latent value."""
+        if isinstance(self.sampled_, SampledProcess):
+            return np.asarray(getattr(self.sampled_.drawn, f"latent_{name}"))
+        return np.asarray(getattr(self.samples_, name))
 
     def _sample(self, settings: Settings) -> None:
         """Draw from the posterior of the latent values."""
@@ -139,14 +170,20 @@ class BinaryProcess:
 
     def mean(self, Z: Vector) -> Vector:
         """Return the mean of the latent process at points Z, shape (m,)."""
+        if isinstance(self.sampled_, SampledProcess):
+            return self.sampled_.latent(Z)[0]
         return self.process_.posterior.mean(Z)[:, 0] if self.sampled_ is None else self.sampled_.mean(Z)
 
     def mean_and_variance(self, Z: Vector) -> tuple[Vector, Vector]:
         """Return the mean and the variance of the latent process at points Z, shape (m,)."""
+        if isinstance(self.sampled_, SampledProcess):
+            return self.sampled_.latent(Z)
         return self.process_.latent(Z) if self.sampled_ is None else (self.sampled_.mean(Z), self.sampled_.variance(Z))
 
     def probability(self, Z: Vector) -> Vector:
         """Return the probability of the label 1 at points Z, shape (m,)."""
+        if isinstance(self.sampled_, SampledProcess):
+            return self.sampled_.observed(Z, None, None)[0]
         if self.sampled_ is not None:
             return self.sampled_.probability(Z, self.link)
         return self.link.probability(*self.process_.latent(Z))
