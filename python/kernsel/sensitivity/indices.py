@@ -22,6 +22,7 @@ from kernsel.sensitivity.terms import NoProductError
 __all__ = ["SobolIndices", "checked_level", "sobol"]
 
 _ROWS_OF_DRAWS = 1000  # points at which a process is drawn jointly
+_ROWS_OF_MEMBERS = 300  # where each draw of hyperparameters has a covariance of its own
 _RESAMPLES = 100
 _DIFFERENCES = 1000
 _ROUNDING = 1e-3  # of the variance, beyond which integrals of a cancelling sum are not used
@@ -255,11 +256,10 @@ def _of_draws(of: Studied, count: int, second: bool, rng: np.random.Generator) -
     """Return the variances of draws of a process at a small design, and those of its mean there."""
     d = len(of.inputs)
     blocks = 2 + (2 if second else 1) * d
-    n = max(16, 2 ** int(np.log2(max(_ROWS_OF_DRAWS / blocks, 1))))
+    rows = _ROWS_OF_DRAWS if of.is_normal else _ROWS_OF_MEMBERS
+    n = max(16, 2 ** int(np.log2(max(rows / blocks, 1))))
     design: Design = design_of(of.inputs, n, second, rng)
     points, place = np.unique(design.points, axis=0, return_inverse=True)  # held inputs make equal ones
-    mean, cov = of.mean_and_covariance(points)
-    size, directions = np.linalg.eigh(cov)
-    factor = directions * np.sqrt(np.maximum(size, 0.0))
-    draws = (mean[:, None] + factor @ rng.standard_normal((len(mean), count)))[np.ravel(place)]
-    return [design.variances(one) for one in draws.T], design.variances(mean[np.ravel(place)])
+    mean, draws = of.draws(points, count, rng)
+    place = np.ravel(place)
+    return [design.variances(one[place]) for one in draws.T], design.variances(mean[place])

@@ -52,11 +52,23 @@ class Studied:
     process: GaussianProcessRegressor | None
     output: int
 
-    def mean_and_covariance(self, points: Matrix) -> tuple[Vector, Matrix]:
-        """Return the mean and the covariance of the function at points, in O(m^3) with what draws of it take."""
+    @property
+    def is_normal(self) -> bool:
+        """Whether the process has one set of hyperparameters, so that its values are normal."""
+        return self.process is not None and self.process._sampled is None
+
+    def draws(self, points: Matrix, count: int, rng: np.random.Generator) -> tuple[Vector, Matrix]:
+        """Return the mean of the process at points, (m,), and joint draws of it, (m, count), in O(m^3)."""
         assert self.process is not None
-        mean, cov = self.process.predict(as_fitted(self.process, points), return_cov=True, noisy=False)
-        return (mean, cov) if mean.ndim == 1 else (mean[:, self.output], cov[..., self.output])
+        Z = as_fitted(self.process, points)
+        if not self.is_normal:
+            return self.values(points), self.process.sample_y(Z, count, int(rng.integers(2**31)), noisy=False)
+        mean, cov = self.process.predict(Z, return_cov=True, noisy=False)
+        if mean.ndim == 2:
+            mean, cov = mean[:, self.output], cov[..., self.output]
+        size, directions = np.linalg.eigh(cov)
+        factor = directions * np.sqrt(np.maximum(size, 0.0))
+        return mean, mean[:, None] + factor @ rng.standard_normal((len(mean), count))
 
 
 def studied(f: object, inputs: object, output: int) -> Studied:
@@ -136,6 +148,8 @@ def _expanded(model: Any, d: int, output: int) -> Expansion:
         return Expansion.of_mean(terms_of(model.kernel_, columns), points, np.zeros((0, d), int), c, np.zeros(0), offset)
     if not isinstance(model, GaussianProcessRegressor) or model._observed is not None:
         raise NoProductError(f"f is a {type(model).__name__}, and no GaussianProcessRegressor of normal noise or KernelRidge")
+    if model._sampled is not None:
+        raise NoProductError("predictions are means over draws of hyperparameters")
     posterior: Posterior = model.posterior_
     if isinstance(posterior, NearPosterior):
         raise NoProductError("predictions from nearest neighbours are no sum over all points")

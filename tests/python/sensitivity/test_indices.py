@@ -8,8 +8,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernsel as ks
-from kernsel.kernels import RBF
-from kernsel.sensitivity import Normal, Uniform, sobol
+from kernsel.kernels import RBF, ConstantKernel
+from kernsel.sensitivity import Normal, Uniform, main_effects, sobol
 
 CUBE = [(-np.pi, np.pi)] * 3
 
@@ -126,6 +126,25 @@ def test_intervals_are_those_of_draws(rng):
     text = str(found).splitlines()
     assert text[0].split() == ["input", "first", "total"]
     assert text[1].startswith("x0     0.")
+
+
+def test_hyperparameters_that_are_drawn(rng):
+    X = rng.uniform(0, 1, (12, 2))
+    kernel = RBF([0.5, 0.5], "fixed")
+    y = np.sin(4 * X[:, 0]) + X[:, 1]
+    # A single amplitude is drawn: given it, the process is the one that follows, up to the factor of its deviations.
+    drawn = ks.GaussianProcessRegressor(
+        ConstantKernel(1.0) * kernel, noise=1e-6, hyperparameters="sample", criterion="evidence", n_draws=5
+    )
+    drawn.fit(X, y)
+    found = sobol(drawn, [(0, 1)] * 2, n_draws=50, n_samples=1024)
+    assert found.method == "sampled"
+    assert found.reason == "predictions are means over draws of hyperparameters"
+    known = ks.GaussianProcessRegressor(kernel, noise=1e-6, optimizer=None).fit(X, y)
+    np.testing.assert_allclose(found.total, sobol(known, [(0, 1)] * 2, n_draws=0).total, rtol=0, atol=4 * found.error)
+    assert (found.total_interval[:, 0] < found.total).all()
+    assert (found.total < found.total_interval[:, 1]).all()
+    assert main_effects(drawn, [(0, 1)] * 2, n_points=2, n_samples=16).std is None
 
 
 def test_other_models_and_tables(rng):
