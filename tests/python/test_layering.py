@@ -44,6 +44,7 @@ LAYERS = [
     ["estimators"],
     ["saving"],
     ["study"],
+    ["sensitivity"],
     ["plotting"],
     ["report", "examples"],
     ["cli"],
