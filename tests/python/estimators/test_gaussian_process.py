@@ -21,6 +21,7 @@ import kernsel as ks
 from kernsel.kernels import RBF, ConstantKernel, DotProduct, Matern, WhiteKernel
 
 import reference
+from conventions import expected_failures
 from processes import SIGNAL, assert_same_model, basis
 
 GP = ks.GaussianProcessRegressor
@@ -32,7 +33,9 @@ GP = ks.GaussianProcessRegressor
         GP(RBF() + WhiteKernel(), criterion="loo"),
         GP(None, trend="linear"),
         GP(RBF(), noise="auto", alpha=0.1, scale="each", criterion="reml"),
-    ]
+        GP(RBF(), noise=0.1, optimizer=None),
+    ],
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learns_conventions(estimator, check):
     check(estimator)
