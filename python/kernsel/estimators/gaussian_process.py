@@ -189,8 +189,9 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     beta_ : ndarray of shape (q,) or (q, n_targets)
         The coefficients of the trend.
     noise_ : float or ndarray of shape (n,)
-        The noise variance, estimated or given, without `alpha` and `jitter_`; with weights, that of a row of weight one. A criterion such as "profiled_lml" determines
-        kernel and noise only up to a common factor; a given noise, and `alpha`, are then multiplied by the best factor.
+        The noise variance, estimated or given, without `alpha` and `jitter_`; with weights, that of a row of weight
+        one. A criterion such as "profiled_lml" determines kernel and noise only up to a common factor; a given noise, and
+        `alpha`, are then multiplied by the best factor.
     jitter_ : float
         The number that ``alpha="auto"`` has added to the diagonal of the kernel matrix.
     outliers_ : ndarray of int
@@ -307,8 +308,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     ) -> Self:
         """Choose the hyperparameters and condition the process on the data.
 
-        `groups`, `noise`, `sample_weight`, `exposure` and `trials` are metadata of the rows: cross-validation takes those of the
-        training rows, with scikit-learn's metadata routing after ``set_fit_request(noise=True)``, see
+        `groups`, `noise`, `sample_weight`, `exposure` and `trials` are metadata of the rows: cross-validation takes those of
+        the training rows, with scikit-learn's metadata routing after ``set_fit_request(noise=True)``, see
         :func:`kernsel.nested_cv`.
 
         Parameters
@@ -666,8 +667,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             return
         if self.noise is not None:
             raise ValueError(
-                f"noise: given to fit and as the parameter noise={self.noise!r:.60}; expected one of them: with noise=None, fit "
-                "takes the variances of its rows, and a WhiteKernel in the kernel finds one that is added to them"
+                f"noise: given to fit and as the parameter noise={self.noise!r:.60}; expected one of them: with noise=None, "
+                "fit takes the variances of its rows, and a WhiteKernel in the kernel finds one that is added to them"
             )
         if isinstance(noise, str):
             raise ValueError(f"noise: fit expects variances, got {noise!r}; the parameter noise={noise!r} finds them")
