@@ -417,9 +417,7 @@ def loo(
 
     near = approximation_given(approximation, ours, points.shape[1])
     if gradient and near is not None:
-        raise ValueError(
-            f"gradient: expected False with an approximation, got {near!r}; kernsel.evaluate has the gradients of criteria by it"
-        )
+        raise ValueError(f"gradient: expected False with an approximation, got {near!r}; kernsel.evaluate has gradients by it")
     workspace, how = Workspace(), None if near is None else near.core()
 
     def evaluated(criterion: _core.Criterion) -> _core.Evaluation:

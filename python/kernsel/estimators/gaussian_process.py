@@ -402,7 +402,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             X = X.copy() if self.copy_X_train else X
         else:
             X, targets, known, kept = X[once.kept], targets[once.kept], _numbers_of(known, once.kept), kept[once.kept]
-            told, weights = (None if each is None else each[once.kept] for each in (told, weights))
+            told = None if told is None else told[once.kept]
+            weights = None if weights is None else weights[once.kept]
         n = len(X)
         mean = targets.mean(axis=0) if self.normalize_y else np.zeros(targets.shape[1])
         spread = targets.std(axis=0) if self.normalize_y else np.ones(targets.shape[1])

@@ -310,7 +310,7 @@ class Kernel(ABC):
             slopes[i, i] = core.pullback(points[i : i + 1], one)
             for j in range(i):
                 slopes[i, j] = slopes[j, i] = core.pullback(points[i : i + 1], one, points[j : j + 1])
-        return slopes @ np.array([kernel.in_theta(unit) for unit in np.eye(q)]).reshape(q, kernel.n_dims)
+        return np.asarray(slopes @ np.array([kernel.in_theta(unit) for unit in np.eye(q)]).reshape(q, kernel.n_dims))
 
     def in_theta(self, gradient: Vector) -> Vector:
         """Return the gradient in `theta`, from the gradient in the hyperparameters of the C++ kernel."""
