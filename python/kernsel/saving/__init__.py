@@ -110,8 +110,6 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
         require_fitted(model)
     except NotFittedError:
         raise NotFittedError(f"model: this {type(model).__name__} is not fitted; call fit(X, y) before it is saved") from None
-    if not hasattr(model, "n_features_in_"):
-        raise TypeError("model: its points are objects, or parts with names, and no array; use pickle or joblib for this model")
     arrays: dict[str, Stored] = {}
     writing = Writing(arrays)
     writing.json["estimator"] = type(model).__name__
@@ -161,6 +159,8 @@ def load_estimator(path: str | os.PathLike[str]) -> BaseEstimator:
             form = FORMS[given.text("estimator", tuple(FORMS))]
             model = read_given(form.estimator, given)
             form.read(model, given)
+        if given.reading is not None:  # as after a fit: points that are objects have no columns
+            del model.n_features_in_
         return model
     except (ValueError, TypeError, RecursionError, OverflowError) as error:
         raise ValueError(f"{path}: {error!s:.600}") from error
