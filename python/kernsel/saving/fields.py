@@ -299,7 +299,7 @@ class Fields:
         }
         try:
             kernel = _with_arrays(_kernel_of(value, matrices))
-            if self.reading is not None and kernel.for_objects():
+            if self.reading is not None:
                 return kernel.bound_to(self.reading)
             return kernel.on_table(self.column_names) if self.column_names else kernel
         except (TypeError, ValueError, RecursionError, OverflowError) as error:

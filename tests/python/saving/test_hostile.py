@@ -262,7 +262,8 @@ def other_arrays(arrays, rng):
 KINDS = [
     *("gp", "stack", "gp with noise of each point", "ridge chosen", "ridge along a path", "ridge of rows", "cv of each target"),
     *("interpolator", "svr chosen", "svr of sparse points", "polynomials", "radial basis", "fourier", "linear"),
-    *("classes", "classes by draws", "three pairs", "softmax", "gp refined", "ridge by landmarks", "gp of objects"),
+    *("classes", "classes by draws", "three pairs", "softmax", "gp refined", "ridge by landmarks"),
+    pytest.param("gp of objects", marks=pytest.mark.slow),
 ]
 
 

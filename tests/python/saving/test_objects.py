@@ -1,16 +1,28 @@
 """Models of points that are objects, on disk."""
 
-import networkx as nx
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import kernsel as ks
 from kernsel.kernels import RBF
-from kernsel.structured import BagOfItems, Cloud, Gaussian, LinearizedTransport, Spectrum, WeisfeilerLehman
+from kernsel.saving.container import read_container, write_container
+from kernsel.structured import (
+    BagOfItems,
+    Cloud,
+    Gaussian,
+    LinearizedTransport,
+    MeanEmbedding,
+    Mixed,
+    Spectrum,
+    WeisfeilerLehman,
+)
 
 from letters import Letters
 
+nx = pytest.importorskip("networkx")
 N = 12
 rng = np.random.default_rng(3)
 texts = ["".join(rng.choice(list("ACGT"), 8)) for _ in range(N)]
@@ -33,9 +45,10 @@ CASES = {
     "interpolator": (ks.KernelInterpolator(Spectrum(4)), texts),
     "classes": (ks.GaussianProcessClassifier(2.0 * Spectrum(2), optimizer=None), texts),
     "table": (GP(RBF(1.0).on(["a"]) + Spectrum(2).on(["s"])), pd.DataFrame({"a": np.arange(float(N)), "s": texts})),
+    "numbers by name": (ks.KernelRidge(RBF(1.0).on(["a"])), Mixed(a=rng.uniform(size=(N, 2)), b=np.arange(N))),
     "bags": (ks.KernelRidge(BagOfItems(), alpha=0.1), [{item: text.count(item) for item in text} for text in texts]),
     "tokens": (ks.KernelRidge(Spectrum(2), alpha=0.1), [[(item, 1), (item, np.inf), None] for item in "ACGTACGTACGT"]),
-    "clouds": (GP(RBF(1.0) @ LinearizedTransport(), noise=0.1), [Cloud(points) for points in sets]),
+    "clouds": (GP(MeanEmbedding(RBF(1.0)), noise=0.1), [Cloud(points) for points in sets]),
     "normal distributions": (
         ks.KernelRidge(RBF(1.0) @ LinearizedTransport()),
         [Gaussian(points[0], np.eye(2) * (1 + i)) for i, points in enumerate(sets)],
@@ -57,6 +70,42 @@ def test_round_trip(name, tmp_path):
     assert not hasattr(loaded, "n_features_in_")
     ks.save(loaded, tmp_path / "again.ksl")
     assert (tmp_path / "again.ksl").read_bytes() == (tmp_path / "model.ksl").read_bytes()
+
+
+DAMAGED = [
+    ("graphs", {"graph": [True, [], []]}, ""),
+    ("graphs", {"graph": [True, [1], []]}, "graph: expected pairs of a node and its attributes"),
+    (
+        "graphs",
+        {"graph": [False, [{"tuple": [1, {"mapping": []}]}], [{"tuple": [1, 2, {"mapping": []}]}]]},
+        "of two of its nodes",
+    ),
+    ("graphs", {"graph": [False, [{"tuple": [[], {"mapping": []}]}], []]}, "unhashable"),
+    ("graphs", {"graph": [1, [], []]}, "objects: expected an object, got {'graph'"),
+    ("clouds", {"cloud": [[["a"]], None]}, "points"),
+    ("clouds", {"cloud": [{"array": "points"}, None]}, "objects: expected an object, got {'array': 'points'}"),
+    ("clouds", {"import": "os"}, "objects: expected an object, got {'import': 'os'}"),
+    ("tokens", {"mapping": [[[], 1]]}, "unhashable"),
+    ("tokens", {"float": "1e9"}, "objects: expected an object"),
+    ("process of strings", 3, r"X\[0\]: expected a string"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "message"), DAMAGED)
+def test_damaged_objects(name, value, message, tmp_path):
+    model, X = CASES[name]
+    path = tmp_path / "model.ksl"
+    ks.save(model.fit(X, y), path)
+    container = read_container(path)
+    described = json.loads(container.metadata["model"])
+    described["objects"]["parts"][0]["objects"][0] = value
+    arrays = {each: np.array(container.array(each)) for each in container.tensors}
+    write_container(path, arrays, container.metadata | {"model": json.dumps(described)})
+    if not message:  # a graph without nodes is one
+        assert ks.load(path).predict(X[:2]).shape == (2,)
+        return
+    with pytest.raises(ValueError, match=message):
+        ks.load(path)
 
 
 def test_what_only_pickle_writes(tmp_path):
