@@ -39,6 +39,7 @@ LAYERS = [
     ["approximations"],
     ["criteria", "features", "linalg"],
     ["_solve"],
+    ["_sample"],
     ["_search"],
     ["estimators"],
     ["saving"],
@@ -64,12 +65,14 @@ SUBJECTS = {
     "_solve/test_points_gradient.py",  # some of the derivatives that evaluate gives
     "_solve/test_vecchia.py",  # criteria by a factor of the core
     "_solve/test_vecchia_reference.py",  # the slow twin of a factor of the core
+    "cli/test_likelihoods.py",  # options of several commands
     "core/test_adding_a_kernel.py",  # what a new kernel takes
     "core/test_arrays.py",  # the compiled core, as a whole
     "core/test_isa.py",
     "core/test_pickling.py",
     "core/test_process.py",
     "core/test_tangents.py",
+    "estimators/classification/test_sampled_hyperparameters.py",  # parts of binary.py and classifier.py
     "estimators/test_adding_an_estimator.py",  # what a new estimator takes
     "estimators/test_gaussian_process_defaults.py",  # test_gaussian_process.py has what does not choose
     "estimators/test_gaussian_process_search.py",
@@ -81,6 +84,7 @@ SUBJECTS = {
     "kernels/test_deep.py",  # very many parts, and parts within parts
     "saving/test_cpp.py",
     "saving/test_hostile.py",
+    "study/test_select_likelihoods.py",  # selections, studies and nested folds with a likelihood
     "structured/test_kernels.py",  # what all kernels of objects have in common
 }
 

@@ -126,6 +126,8 @@ class LeftOut:
         Of a predictive distribution F that is not normal, ndtri(F(y)); None stands for (y - predictions) / std.
     groups : ndarray of int of shape (n,) or None
         The number of the group with which each point is left out; None if each is left out alone.
+    quantiles : callable or None
+        Of predictive distributions that are not normal, a function from k probabilities to quantiles of shape (n, k).
     """
 
     y: Vector
@@ -134,6 +136,7 @@ class LeftOut:
     leverage: Vector | None = None
     standardized: Vector | None = None
     groups: Indices | None = None
+    quantiles: Callable[[Vector], Matrix] | None = None
 
     @property
     def in_groups(self) -> bool:

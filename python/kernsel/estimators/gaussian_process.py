@@ -24,6 +24,7 @@ from kernsel._data.training import require_squares, training_set
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
 from kernsel._search.checks import checked
+from kernsel._search.choice import generator_of
 from kernsel._search.layout import Layout
 from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.plan import Plan, plan_for
@@ -42,6 +43,7 @@ from kernsel.estimators.process_of_observations import fit_to_observations
 from kernsel.estimators.process_of_parts import all_rows_choose, state_of_parts
 from kernsel.estimators.process_of_rows import state_of_rows
 from kernsel.estimators.process_predictions import N_TARGETS
+from kernsel.estimators.process_sampling import Sampling, sample_normal
 from kernsel.estimators.process_state import ProcessState
 from kernsel.estimators.process_updates import ProcessUpdates
 from kernsel.estimators.rows_everywhere import take_columns
@@ -73,7 +75,9 @@ _ALLOWED = {
     "max_seconds": number("positive", infinite=True) | None,
     "shrinkage": (number("positive") | "auto" | None).said('"auto", a positive number or None'),
     "outliers": OUTLIERS,
-    "inference": one_of("auto", "laplace", "ep"),
+    "inference": one_of("auto", "laplace", "ep", "mcmc"),
+    "hyperparameters": one_of("optimize", "sample"),
+    "n_draws": (whole(1) | None).said("a whole number from 1 on, or None"),
 }
 
 
@@ -163,10 +167,26 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         are found together with the kernel's. With a likelihood, `predict` returns the mean of observations; `predict_latent`
         that of f, which for counts is the logarithm of their rate; `predict_quantiles` intervals; the criterion is "lml", the
         approximate marginal likelihood, or "loo_log_density"; and there is neither `noise` nor a treatment of outliers.
-    inference : {"auto", "laplace", "ep"}
+    inference : {"auto", "laplace", "ep", "mcmc"}
         How the posterior of f is approximated by a normal distribution, given a likelihood: Laplace's method takes the
         curvature at its mode, and expectation propagation ("ep") matches means and variances, which is more precise for
-        classes and slower. "auto" is Laplace's method, but for likelihoods with a kink.
+        classes and slower. "auto" is Laplace's method, but for likelihoods with a kink. "mcmc" draws from the exact posterior
+        of f by elliptical slice sampling, for the hyperparameters that "auto" chooses: 4 chains of 1000 draws, over which
+        predictions are averaged. A draw takes about 20 n^2 operations, and it is with the whole kernel matrix only.
+    hyperparameters : {"optimize", "sample"}
+        "optimize" chooses the best ones. "sample" draws them from their posterior (the parameters of the likelihood and the
+        noise, too), and predictions are averaged over the draws: their standard deviations and quantiles are then not too
+        small where few data leave hyperparameters uncertain. The density is the marginal likelihood times what
+        ``criterion="evidence"`` expects of them and priors; with a likelihood, "laplace" or "ep" approximates the marginal
+        likelihood, and "mcmc" draws f together with them from the exact posterior. Four chains of a gradient-based sampler
+        (NUTS) take 4,000 to 50,000 evaluations of the likelihood with its gradient, and "mcmc" as many of some n^3 operations.
+        `max_seconds` ends a search, and sampling by NUTS after the round of draws in which it is over.
+        Predictions, samples, quantiles and densities are those of the draws; `kernel_`, `noise_` and left-out residuals are
+        those of the best hyperparameters.
+    n_draws : int or None
+        The number of draws of hyperparameters that predictions average over, 100 by default, of all that were drawn: each has
+        a posterior of its own, which takes n^2 / 2 numbers, and predictions take as many times as long. With
+        ``inference="mcmc"`` alone, the number of draws of f, 4000 by default.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     max_seconds : float or None
@@ -211,6 +231,12 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     selection_ : kernsel._search.Selection
         The report of the search: evaluations, where each start led, which hyperparameters ended at a bound, which ones the
         data do not determine, and what was not looked for.
+    draws_ : dict of str to ndarray of shape (chains, draws)
+        With ``hyperparameters="sample"``, the draws of each hyperparameter; `to_arviz` returns them for ArviZ.
+    r_hat_, effective_sample_size_ : dict
+        How well chains of draws agree, by the name of the hyperparameter, and "f" for those of the latent values: the
+        rank-normalized split R-hat, and the number of independent draws whose mean is as accurate. `fit` warns if these are
+        above 1.01 (for "f" 1.05) or below 100 for each chain.
     loo_log_density_ : ndarray of shape (n,)
         The log density of each observation given all others.
     loo_residuals_, loo_std_ : ndarray of shape (n,) or (n, n_targets)
@@ -267,7 +293,9 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         outliers: Literal["auto"] | ArrayLike | None = "auto",
         approximation: Wish = "auto",
         likelihood: str | Observed | None = None,
-        inference: Literal["auto", "laplace", "ep"] = "auto",
+        inference: Literal["auto", "laplace", "ep", "mcmc"] = "auto",
+        hyperparameters: Literal["optimize", "sample"] = "optimize",
+        n_draws: int | None = None,
         max_evaluations: int = 1000,
         max_seconds: float | None = None,
         verbose: int = 0,
@@ -289,6 +317,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         self.approximation = approximation
         self.likelihood = likelihood
         self.inference = inference
+        self.hyperparameters = hyperparameters
+        self.n_draws = n_draws
         self.max_evaluations = max_evaluations
         self.max_seconds = max_seconds
         self.verbose = verbose
@@ -357,6 +387,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             raise ValueError(
                 "X: rows that are read in blocks have normal noise; give arrays, and approximation=kernsel.Nystrom()"
             )
+        if is_of_rows(X) and self.hyperparameters == "sample":
+            raise ValueError("X: hyperparameters are sampled for arrays, not for rows that are read in blocks")
         if is_of_rows(X) and isinstance(self.approximation, Vecchia):
             source = row_source(X, y)
             X, y, _ = rows_in_memory(X, y)
@@ -377,6 +409,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             self.restore(fit_to_observations(self, X, y, groups, sizes))
             return self
         self._require_no_sizes(sizes)
+        if self.inference == "mcmc":
+            raise ValueError('inference: normal noise needs none; "mcmc" is for a likelihood')
         given = training_set(self, self._prior_kernel(), X, y, sample_weight)
         kernel, X = given.kernel_and_points()
         if kernel.reading() is not None:
@@ -395,6 +429,11 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         if used is not None:
             X, targets, known = X[used], targets[used], _numbers_of(known, used)
             told = None if told is None else told[used]
+        samples = self.hyperparameters == "sample"
+        if samples:
+            self._require_sampling(criterion, targets.shape[1])
+            if weights is not None:
+                raise ValueError('sample_weight: expected None with hyperparameters="sample", which divides no noise')
         once = None
         if not _has_folds_of_rows(criterion):
             once = self._learnt_once(kernel, X, targets, known, weights, told, finds_noise=unknown)
@@ -411,7 +450,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         targets = (targets - mean) / spread
         trend = self._trend()
         plan = plan_for(
-            self.approximation,
+            None if samples else self.approximation,
             kernel,
             criterion,
             n,
@@ -445,7 +484,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             require_few_if_interrupted(selection.interrupt, n)
         data = ProcessData(X, targets, known, unknown, trend, told, plan.posterior, weights)
         told_outliers = not isinstance(self.outliers, str)
-        treats_outliers = (told_outliers or not plan.approximates) and self._treats_outliers(data, selection)
+        treats_outliers = (told_outliers or not plan.approximates) and not samples and self._treats_outliers(data, selection)
 
         def fitted(data: ProcessData) -> ProcessFit:
             first = data.conditioned(selection)
@@ -484,6 +523,13 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             at_once = posterior.core_of(criterion, told).sees == "products"
             value = posterior.value_of(criterion) if at_once else None
 
+        sampled = None
+        if samples:
+            if explained(targets, posterior.H).all():
+                raise ValueError('hyperparameters: expected "optimize", since the trend alone explains y')
+            drawn = sample_normal(kernel, data, selection, self.sampling())
+            sampled = replace(drawn, offset=float(mean[0]), factor=float(spread[0]))
+
         of_noise = None if unknown else self.noise if noise is None else noise
         noise_given: float | Vector = np.zeros(()) if of_noise is None else variances("noise", of_noise, len(y)) * factor
         alpha_given: float | Vector = np.zeros(()) if isinstance(self.alpha, str) else self._numbers("alpha", len(y)) * factor
@@ -503,6 +549,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
                 one_output=y.ndim == 1 or y.shape[1] == 1,
                 restricted=isinstance(criterion, Likelihood) and criterion.restricted,
                 groups=told,
+                sampled=sampled,
             )
         )
         if selection.interrupt is not None:
@@ -538,6 +585,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             restricted=self._restricted,
             groups=self._groups,
             observed=self._observed,
+            sampled=self._sampled,
         )
 
     def likelihood_given(self) -> Observed:
@@ -563,6 +611,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         self._flat, self._restricted, self._groups = state.one_output, state.restricted, state.groups
         self.posterior_ = state.posterior
         self._observed = state.observed
+        self._sampled = state.sampled
         self._set_fitted()
 
     def _set_fitted(self) -> None:
@@ -614,6 +663,36 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         if self.scale == "each" and not isinstance(criterion, Likelihood):
             raise ValueError('scale: "each" is for likelihoods, which tell the variance of each output')
         return criterion
+
+    def sampling(self) -> Sampling:
+        """Return what `fit` draws, and how much."""
+        return Sampling(
+            hyperparameters=self.hyperparameters == "sample",
+            latent=self.inference == "mcmc",
+            n_draws=self.n_draws,
+            rng=generator_of(0 if self.random_state is None else self.random_state),
+            seconds=np.inf if self.max_seconds is None else self.max_seconds,
+            shrinkage=self.shrinkage,
+            names=self.feature_names(),
+        )
+
+    def _require_sampling(self, criterion: Criterion, outputs: int) -> None:
+        """Raise ValueError for parameters that do not go with draws."""
+        if outputs > 1:
+            raise ValueError(f'y: expected one output with hyperparameters="sample", got {outputs}; fit each by itself')
+        samples = self.hyperparameters == "sample"
+        if samples and not isinstance(self.optimizer, str):
+            raise ValueError('optimizer: expected "auto" with draws of hyperparameters, which begin where a search ends')
+        if samples and not isinstance(criterion, Likelihood):
+            raise ValueError(
+                f'criterion: draws are of the posterior of a likelihood, such as "lml"; got "{name_of(criterion)}"'
+            )
+        if self.approximation is not None and not is_auto(self.approximation):
+            raise ValueError(f"approximation: expected None with draws, got {self.approximation!r}")
+        if not isinstance(self.outliers, str) and self.outliers is not None:
+            raise ValueError('outliers: expected None with hyperparameters="sample"; likelihood="student_t" is robust')
+        if self.scale != "auto":
+            raise ValueError(f'scale: expected "auto" with hyperparameters="sample", got {self.scale!r}')
 
     def _require_optimizer(self, criterion: Criterion) -> None:
         """Raise ValueError if nothing would compute the integral that the criterion is."""

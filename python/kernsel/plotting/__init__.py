@@ -9,6 +9,15 @@ from kernsel.plotting.l_curve import LCurveDisplay
 from kernsel.plotting.loo import LOODisplay
 from kernsel.plotting.path import PathDisplay
 from kernsel.plotting.posterior import PosteriorDisplay
+from kernsel.plotting.rootogram import RootogramDisplay
 from kernsel.plotting.search import SearchDisplay
 
-__all__ = ["KernelDisplay", "LCurveDisplay", "LOODisplay", "PathDisplay", "PosteriorDisplay", "SearchDisplay"]
+__all__ = [
+    "KernelDisplay",
+    "LCurveDisplay",
+    "LOODisplay",
+    "PathDisplay",
+    "PosteriorDisplay",
+    "RootogramDisplay",
+    "SearchDisplay",
+]

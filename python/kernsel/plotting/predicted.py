@@ -150,4 +150,7 @@ def samples_of(model: HasPrediction, Z: Matrix, count: int, random_state: Seed, 
     if not isinstance(model, HasSamples):
         raise ValueError(f"n_samples: samples are of a GaussianProcessRegressor, expected 0 for a {type(model).__name__}")
     samples = model.sample_y(_as_fitted(model, Z), count, random_state, noisy=False)
+    likelihood = getattr(model, "likelihood_", None)
+    if likelihood is not None and not likelihood.is_of_two:  # of the latent function, where the mean of observations is shown
+        samples = likelihood.conditional(samples)[0]
     return samples[:, output] if samples.ndim == 3 else samples

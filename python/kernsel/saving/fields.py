@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.gaussian_process import kernels as sk
 
-from kernsel import criteria, features, structured
+from kernsel import criteria, features, likelihoods, structured
 from kernsel._base.annotations import Indices, Matrix
 from kernsel._base.errors import NotPositiveSemidefiniteWarning
 from kernsel._base.renamed import CRITERION_CLASSES
@@ -28,14 +28,20 @@ from kernsel.kernels.algebra import Operation, as_kernel
 from kernsel.kernels.object_kernel import ObjectKernel
 from kernsel.kernels.objects import Reading
 from kernsel.kernels.written import kernel_with_arrays
+from kernsel.likelihoods import Likelihood
+from kernsel.likelihoods.built_in import BuiltIn
 from kernsel.saving.container import Container, Stored, plain_json
 
 __all__ = ["Fields", "Writing"]
 
 LONGEST_KERNEL = 1_000_000  # characters; parsing a text takes fifty times its length in memory
+MOST_CLASSES = 10_000  # of ordinal observations
 _CRITERIA: dict[str, Any] = {name: kind for name in criteria.__all__ if is_dataclass(kind := getattr(criteria, name))}
 _CRITERIA_READ = _CRITERIA | {old: _CRITERIA[new] for old, new in CRITERION_CLASSES.items()}
 _FEATURES: dict[str, type[BaseEstimator]] = {name: getattr(features, name) for name in features.__all__}
+_LIKELIHOODS: dict[str, Any] = {
+    name: kind for name in likelihoods.__all__ if issubclass(kind := getattr(likelihoods, name), BuiltIn)
+}
 _NUMBERS_OF_VECCHIA = {entry.name for entry in attributes(Vecchia)}  # files of older versions have no "inducing"
 _OF_OBJECTS: dict[str, type[Kernel]] = {
     name: value
@@ -106,7 +112,7 @@ class Writing:
         self.json["core_kernel"] = None if text is None else plain_json(text, "core_kernel")
 
     def value(self, name: str, value: object) -> None:
-        """Store a number, a text, None, a list of these, an array, a kernel, a criterion, features, or a process not fitted."""
+        """Store a number, text, None, lists of these, an array, kernel, criterion, likelihood, features or a process."""
         self.json[name] = self._encoded(name, value)
 
     def values(self, owner: object, *names: str) -> None:
@@ -140,6 +146,10 @@ class Writing:
                 return {"named_criterion": known}  # a criterion whose loss is a function of kernsel
             encoded = {key: self._encoded(f"{name}.{key}", item) for key, item in options.items()}
             return {"criterion": type(value).__name__, "options": encoded}
+        if type(value) in _LIKELIHOODS.values():
+            options = {entry.name: getattr(value, entry.name) for entry in attributes(type(value))}  # type: ignore[arg-type]
+            encoded = {key: self._encoded(f"{name}.{key}", item) for key, item in options.items()}
+            return {"likelihood": type(value).__name__, "options": encoded}
         if isinstance(value, BaseEstimator) and type(value) in _FEATURES.values():
             options = {key: self._encoded(f"{name}.{key}", item) for key, item in value.get_params(deep=False).items()}
             return {"features": type(value).__name__, "options": options}
@@ -305,6 +315,13 @@ class Fields:
         except (TypeError, ValueError, RecursionError, OverflowError) as error:
             raise ValueError(f"{self.prefix}{name}: {error}") from None
 
+    def likelihood(self, name: str) -> Likelihood:
+        """Return a likelihood."""
+        value = self.value(name)
+        if not isinstance(value, Likelihood):
+            raise self._wrong(name, "a likelihood", value)
+        return value
+
     def value(self, name: str) -> Any:
         """Return the value that :meth:`Writing.value` has stored."""
         return self._decoded(name, self.take(name))
@@ -328,6 +345,10 @@ class Fields:
                     return _CRITERIA_READ[kind](**decoded)
             case {"named_criterion": str(known), **rest} if known in searched() and not rest:
                 return criterion_named(known, {})
+            case {"likelihood": str(kind), "options": dict(options), **rest} if kind in _LIKELIHOODS and not rest:
+                decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
+                if set(decoded) == {entry.name for entry in attributes(_LIKELIHOODS[kind])}:
+                    return _likelihood(_LIKELIHOODS[kind], decoded)
             case {"features": str(kind), "options": dict(options), **rest} if kind in _FEATURES and not rest:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
                 if set(decoded) == set(_FEATURES[kind]().get_params()):
@@ -341,6 +362,7 @@ class Fields:
                     return Nystrom(**decoded)  # type: ignore[arg-type]
             case {"process": dict(options), **rest} if not rest:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
+                decoded = {"likelihood": None, "inference": "auto"} | decoded  # not in files of version 0.1.0
                 if set(decoded) == set(GaussianProcessRegressor().get_params()):
                     return GaussianProcessRegressor().set_params(**decoded)
         raise self._wrong(name, "a value", value)
@@ -376,6 +398,14 @@ def _with_arrays(kernel: Kernel) -> Kernel:
     """Return a kernel with lists in its hyperparameters converted to arrays, as in a fitted kernel."""
     values = [np.asarray(value, dtype=np.float64) if np.ndim(value) else value for _, value in kernel.own()]
     return kernel.with_values(iter(values)) if values else kernel
+
+
+def _likelihood(kind: Any, options: dict[str, object]) -> object:
+    """Return a likelihood; raise for options that no constructor checks since they only cost memory."""
+    classes = options.get("n_classes", 2)
+    if not isinstance(classes, int) or classes > MOST_CLASSES:
+        raise ValueError(f"n_classes: expected a whole number up to {MOST_CLASSES}, got {classes!r:.60}")
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in options.items()})
 
 
 def _unwritable(name: str, value: object) -> TypeError:

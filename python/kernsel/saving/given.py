@@ -16,7 +16,14 @@ __all__ = ["read_given", "write_given"]
 
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
 
-_LATER = {"shrinkage": None}  # parameters that files of version 0.1.0 do not have, with what that version did
+# Parameters that files of version 0.1.0 do not have, with what that version did.
+_LATER = {
+    "shrinkage": None,
+    "likelihood": None,
+    "inference": "auto",
+    "hyperparameters": "optimize",
+    "n_draws": None,
+}
 
 
 def write_given(model: BaseEstimator, to: Writing) -> None:

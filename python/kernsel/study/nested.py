@@ -37,6 +37,8 @@ from kernsel.study.tasks import results_of
 
 __all__ = ["NestedFold", "NestedResult", "nested_cv"]
 
+LOG_DENSITY = "log_density"  # a name for `scoring`
+
 # The attributes in which fitted estimators, of kernsel and of other packages, store their selection, and its score.
 CHOSEN = ("kernel_", "alpha_", "noise_", "C_", "l1_ratio_", "lambda_")
 VALUES = ("best_score_", "criterion_value_", "log_marginal_likelihood_value_")
@@ -195,7 +197,9 @@ def nested_cv(
         Parameters of the estimator, each with the values to try. A grid search selects, and fits again with all training
         points.
     scoring : str, callable, list of str, dict of str to any of these, or None
-        None stands for the estimator's own `score`. Of several, the grid search selects by the first.
+        None stands for the estimator's own `score`. "log_density" is the mean log density of the points left out, by the method
+        `log_density` of Gaussian processes; with `exposure` or `trials` in `params`, which are handed to it and to `predict`,
+        it is the default, and the only one. Of several, the grid search selects by the first.
     groups : array-like of shape (n,), optional
         The groups for the splitters of outer and inner folds. With scikit-learn's metadata routing enabled they are passed to
         `fit` as well if that requests them (``set_fit_request(groups=True)``): its criterion then leaves groups out, too.
@@ -230,13 +234,18 @@ def nested_cv(
     True
     """
     _require_estimator(estimator)
-    scorers = _scorers(estimator, scoring)
     metadata = dict(params or {})
     for name, value in (("groups", groups), ("noise", noise), ("sample_weight", sample_weight)):
         if name in metadata and value is not None:
             raise ValueError(f"{name}: expected once, got them twice, by name and in params")
         if name != "groups" and value is not None:
             metadata[name] = value
+    sizes = {name: metadata[name] for name in ("exposure", "trials") if metadata.get(name) is not None}
+    scorers = _scorers(estimator, LOG_DENSITY if sizes and scoring is None else scoring)
+    if sizes and set(scorers) != {LOG_DENSITY}:
+        raise ValueError(
+            f'scoring: with {next(iter(sizes))}, which scikit-learn\'s scorers do not know, expected "{LOG_DENSITY}"'
+        )
     X, y, groups = indexable(X, y, metadata.pop("groups", groups))
     n = number_of_points(X)
     # One seed for all folds, so that results do not depend on the order in which folds are computed.
@@ -249,6 +258,7 @@ def nested_cv(
     if groups is not None and _fit_requests_groups(estimator, selection.parameter):
         metadata["groups"] = groups
     to_fit, to_score, to_split = _routed(estimator, scorers, splitter, metadata, n)
+    to_score = {name: {**given, **sizes} for name, given in to_score.items()}
     splits = splits_by("outer", splitter, X, y, **({"groups": groups} | dict(to_split)))
 
     def settings_for(train: Indices) -> Params:
@@ -266,6 +276,7 @@ def nested_cv(
             scorers,
             to_fit,
             to_score,
+            sizes,
             f"outer fold {i} of {len(splits)}",
             return_estimator,
         )
@@ -296,6 +307,7 @@ def _one_fold(
     scorers: Scorers,
     to_fit: Params,
     to_score: Mapping[str, Params],
+    sizes: Params,
     label: str,
     keep: bool,
 ) -> tuple[NestedFold, Predictions | None, BaseEstimator | None]:
@@ -312,7 +324,7 @@ def _one_fold(
         for name, score in scores.items():
             if not isinstance(score, Real):
                 raise TypeError(f"scoring: expected a number of {name!r}, got {score!r}; for several give a dict of scorers")
-        predictions = model.predict(X_test) if hasattr(model, "predict") else None
+        predictions = model.predict(X_test, **of_rows(sizes, test, n)) if hasattr(model, "predict") else None
     except Exception as error:
         error.add_note(f"In {label}.")
         raise
@@ -454,11 +466,21 @@ def _scorers(estimator: BaseEstimator, scoring: object) -> Scorers:
         raise TypeError(f"scoring: expected a name, a function, a list of names, a dict of these or None, got {scoring!r}")
     names = get_scorer_names()
     for one in scoring.values():
-        if not (one is None or callable(one) or one in names):
+        if one == LOG_DENSITY and not hasattr(estimator, LOG_DENSITY):
+            raise TypeError(f'scoring: "{LOG_DENSITY}" is for Gaussian process regression, got {type(estimator).__name__}')
+        if not (one is None or callable(one) or one in names or one == LOG_DENSITY):
             matches = get_close_matches(str(one), names, 1, 0.5)
             hint = f"did you mean {matches[0]!r}?" if matches else "see sklearn.metrics.get_scorer_names()"
             raise ValueError(f"scoring: expected the name of a scorer or a function, got {one!r}; {hint}")
-    return {str(name): check_scoring(estimator, scoring=one) for name, one in scoring.items()}
+    return {
+        str(name): _mean_log_density if one == LOG_DENSITY else check_scoring(estimator, scoring=one)
+        for name, one in scoring.items()
+    }
+
+
+def _mean_log_density(model: Any, X: Points, y: ArrayLike, **sizes: ArrayLike) -> float:
+    """Return the mean log density of observations by a Gaussian process."""
+    return float(np.mean(model.log_density(X, y, **sizes)))
 
 
 def _routed(
