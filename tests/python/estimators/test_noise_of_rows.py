@@ -90,6 +90,7 @@ def test_what_is_refused(data):
         (GP(), {"sample_weight": -noise}, "sample_weight: expected weights that are not negative"),
         (GP(), {"sample_weight": 0 * noise}, "Sample weights must contain at least one non-zero"),
         (GP(outliers=[3]), {"sample_weight": noise}, r'outliers: expected "auto" or None .* got \[3\]'),
+        (GP(hyperparameters="sample"), {"sample_weight": noise}, 'sample_weight: expected None with hyperparameters="sample"'),
         (GP(likelihood="poisson"), {"noise": noise}, "noise: expected None with likelihood='poisson'"),
         (GP(likelihood="poisson"), {"sample_weight": noise}, "sample_weight: expected None with likelihood='poisson'"),
     ):
