@@ -44,6 +44,7 @@ LAYERS = [
     ["estimators"],
     ["saving"],
     ["study"],
+    ["sensitivity"],
     ["plotting"],
     ["report", "examples"],
     ["cli"],
@@ -77,6 +78,7 @@ SUBJECTS = {
     "estimators/test_gaussian_process_defaults.py",  # test_gaussian_process.py has what does not choose
     "estimators/test_gaussian_process_search.py",
     "estimators/test_likelihoods.py",  # what observations of any likelihood mean to an estimator
+    "estimators/test_hostile_likelihoods.py",  # observations that cannot be, and those at an end of what can be
     "estimators/test_left_out_together.py",  # what equal rows and groups mean to all of them
     "estimators/test_noise_of_rows.py",  # noise, weights and groups of the rows, in all of them and in cross-validation
     "estimators/test_one_factorization.py",

@@ -18,7 +18,16 @@ Status AroundFactor::prepare(const Kernel& k, const Problem& problem, double lea
   status = gram_diagonal<double>(k, problem.X, vector(diagonal.data(), problem.X.rows));
   double size = 0.0;
   for (const double value : diagonal) size += value / static_cast<double>(n());
-  least_ = least / std::max(size, std::numeric_limits<double>::min() / least);
+  if (!status.ok()) return status;
+  std::vector<double> rough(n());
+  std::vector<Density> densities(n());
+  status = likelihood_->rough(observations(), rough.data());
+  if (status.ok()) status = likelihood_->density(observations(), rough.data(), densities.data());
+  double most = 0.0;
+  for (const Density& at : densities) most = std::max(most, at.precision);
+  // Measured by a prior of no variance, every site would be held.
+  const double of_prior = 1.0 / std::max(size, std::numeric_limits<double>::min() / least);
+  least_ = least * (most > 0.0 ? std::min(most, of_prior) : of_prior);
   return status;
 }
 

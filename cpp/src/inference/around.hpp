@@ -45,7 +45,8 @@ class AroundFactor : public LatentFactor {
   // Partial derivatives for the factor of which the pull has all that sites change, too.
   virtual Status with_implicit(const Partials& partials, Partials& all) = 0;
 
-  // Takes a problem with one output. The least precision of a site is `least` over the mean of the kernel's diagonal.
+  // Takes a problem with one output. The least precision of a site is `least` over the mean of the kernel's diagonal, or
+  // `least` times that of the most precise observation, if this is less.
   Status prepare(const Kernel& k, const Problem& problem, double least);
   // Fits targets z with the noise variances S and those of the problem; sets fit_.
   Status fit_targets(const Kernel& k, const std::vector<double>& targets, const std::vector<double>& noise,

@@ -12,12 +12,13 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-constexpr double least_precision = 1e-8;  // of a site, over that of the prior: z - S c would lose more digits
-constexpr double close = 1e-10;           // a squared decrement from which Newton's next step ends within rounding
-constexpr double there = 1e-20;           // and from which other steps do
-constexpr double there_nearly = 1e-17;    // of a factor whose prior depends on the noise, where steps converge slowly
-constexpr double rise = 1e-4;             // the share of the slope's promise that a step must keep
-constexpr double shrinks = 0.2;           // by which factor squared decrements fall, with the same factor
+constexpr double least_precision = 1e-8;        // of a site, over that of the prior: z - S c would lose more digits
+constexpr double close = 1e-10;                 // a squared decrement from which Newton's next step ends within rounding
+constexpr double there = 1e-20;                 // and from which other steps do
+constexpr double there_nearly = 1e-17;          // of a factor whose prior depends on the noise, where steps converge slowly
+constexpr double nearby = 1e-4, narrows = 3.0;  // the squared decrement after which a density is narrowed, and how much
+constexpr double rise = 1e-4;                   // the share of the slope's promise that a step must keep
+constexpr double shrinks = 0.2;                 // by which factor squared decrements fall, with the same factor
 constexpr int most_halvings = 40, most_polishing = 200, most_restarts = 3;
 constexpr std::size_t remembered = 12;  // steps that are mixed
 
@@ -56,13 +57,25 @@ Status Laplace::measure(Place& place) const {
 Status Laplace::step(const Kernel& k, const Numbers& f, Place& next) {
   Status status = find_sites(*likelihood_, observations(), problem_.weights, least_, f, sites_);
   Request request;
-  request.coefficients = true;
-  if (status.ok()) status = fit_sites(k, request, false);
+  request.in_sample = request.coefficients = false;
+  if (status.ok()) status = fit_sites(k, with_coefficients(request), false);
   ++steps_;
-  if (!status.ok()) return status;
+  return status.ok() ? next_of_fit(coefficients(), next) : status;
+}
+
+Request Laplace::with_coefficients(Request request) const {
+  if (factor_.has_prior())
+    request.coefficients = true;
+  else
+    request.left_out = request.variances = true;
+  return request;
+}
+
+Numbers Laplace::coefficients() const {
   Numbers c(n());
-  for (std::size_t i = 0; i < n(); ++i) c[i] = fit_.c(static_cast<Index>(i), 0);
-  return next_of_fit(c, next);
+  for (std::size_t i = 0; i < n(); ++i)
+    c[i] = factor_.has_prior() ? fit_.c(static_cast<Index>(i), 0) : fit_.left_out->residual[i] / fit_.left_out->variance[i];
+  return c;
 }
 
 double Laplace::rounding(const Place& place) const {
@@ -88,7 +101,7 @@ Status Laplace::search_line(const Place& from, Place& to, double slope, bool& fo
 
 // Goes on from `here` with the factor of the last fit, as long as steps shrink. `done` says whether the mode is reached. Where
 // sites have an expected curvature, steps converge slowly, and are mixed.
-Status Laplace::polish(Place& here, double decrement, bool& done) {
+Status Laplace::polish(Place& here, double decrement, double goal, bool& done) {
   const Numbers noise = sites_.noise;
   const bool mixes = !likelihood_->is_log_concave();
   std::vector<Density> densities(n());
@@ -115,7 +128,7 @@ Status Laplace::polish(Place& here, double decrement, bool& done) {
       slope += (z[i] - here.f[i] - noise[i] * here.a[i]) / noise[i] * change[i];
     }
     slope = std::abs(slope);
-    done = slope <= there;
+    done = slope <= std::max(there, goal);
     if (mixes && !done) {
       steps.push_back(next);
       if (steps.size() > remembered) steps.pop_front();
@@ -151,6 +164,33 @@ Status Laplace::polish(Place& here, double decrement, bool& done) {
 // Sets sites_ to those of the mode.
 Status Laplace::find_mode(const Kernel& k) {
   steps_ = 0;
+  const Status status = before_.size() == n() ? Status{} : approach(k);
+  return status.ok() ? climb(k, 0.0) : status;
+}
+
+// A density that is not log-concave has many modes: from y itself, the nearest one may follow all outliers. So the first climb
+// is that of a density as wide as the observations, each next one that of a narrower, to which the mode is followed.
+Status Laplace::approach(const Kernel& k) {
+  if (likelihood_->is_log_concave()) return {};
+  const std::shared_ptr<const Likelihood> own = likelihood_;
+  const std::vector<LikelihoodParameter> wide = own->start(observations()), narrow = own->parameters();
+  double wider = 0.0;  // the logarithm of how many times
+  for (std::size_t p = 0; p < wide.size(); ++p)
+    if (wide[p].spread_power > 0.0) wider = std::max(wider, (wide[p].value - narrow[p].value) / wide[p].spread_power);
+  const double climbs = std::ceil(wider / std::log(narrows));
+  Status status;
+  for (double left = climbs; left > 0.0 && status.ok(); left -= 1.0) {
+    Numbers values(narrow.size());
+    for (std::size_t p = 0; p < wide.size(); ++p) values[p] = narrow[p].value + wide[p].spread_power * wider * left / climbs;
+    likelihood_ = own->with(values);
+    status = climb(k, nearby);
+  }
+  likelihood_ = own;
+  return status;
+}
+
+// Goes to the mode from that of the fit before, until the squared decrement is as small as rounding allows or as `goal`.
+Status Laplace::climb(const Kernel& k, double goal) {
   converged_ = false;
   Place zero{Numbers(n(), 0.0), Numbers(n(), 0.0)}, here, next;
   Status status = measure(zero);
@@ -167,12 +207,12 @@ Status Laplace::find_mode(const Kernel& k) {
   if (zero.value > here.value) {
     here = zero;
   } else if (factor_.solves()) {
-    status = polish(here, 1.0, converged_);
+    status = polish(here, 1.0, goal, converged_);
     if (!status.ok()) return status;
   }
   double before = std::numeric_limits<double>::infinity();
   const bool squares = likelihood_->is_log_concave() && factor_.has_prior();  // convergence is quadratic
-  const double enough = squares ? close : factor_.has_prior() ? there : there_nearly;
+  const double enough = std::max(goal, squares ? close : factor_.has_prior() ? there : there_nearly);
   while (!converged_ && steps_ < options_.steps) {
     status = step(k, here.f, next);
     if (!status.ok()) return status;
@@ -197,7 +237,7 @@ Status Laplace::find_mode(const Kernel& k) {
     converged_ = slope <= enough || (slope <= close && !(slope < 0.5 * before));
     before = slope;
     if (!converged_ && factor_.solves() && slope < 1.0) {
-      status = polish(here, std::max(slope, there), converged_);
+      status = polish(here, std::max(slope, there), goal, converged_);
       if (!status.ok()) return status;
     }
   }
@@ -209,8 +249,10 @@ Status Laplace::show_all(const Kernel& k, const Problem& problem, const Request&
   Status status = prepare(k, problem, least_precision);
   if (status.ok()) status = find_mode(k);
   if (!status.ok()) return status;
-  Request of_factor = request;
-  of_factor.coefficients = true;
+  if (request.left_out && !request.groups.alone() && !factor_.has_prior())
+    return Status::invalid(
+        "observations of a likelihood are left out one by one where neighbours approximate; expected no folds");
+  Request of_factor = with_coefficients(request);
   of_factor.variances = of_factor.variances || request.left_out;
   of_factor.diagonal = of_factor.diagonal || (differentiable && factor_.has_prior());
   status = fit_sites(k, of_factor, differentiable);

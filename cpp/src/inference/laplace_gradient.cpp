@@ -37,6 +37,21 @@ Partials Laplace::inner(const Partials& partials) const {
   return out;
 }
 
+void Laplace::add_coefficients(const Numbers& weights, Partials& to) const {
+  Numbers& in_c = factor_.has_prior() ? to.c : to.left_out.residual;
+  in_c.resize(n(), 0.0);
+  if (!factor_.has_prior()) to.left_out.variance.resize(n(), 0.0);
+  for (std::size_t i = 0; i < n(); ++i) {
+    if (factor_.has_prior()) {
+      in_c[i] += weights[i];
+      continue;
+    }
+    const double part = weights[i] / fit_.left_out->variance[i];
+    in_c[i] += part;
+    to.left_out.variance[i] -= part * fit_.left_out->residual[i] / fit_.left_out->variance[i];
+  }
+}
+
 // dJ/dS and dJ/dz. For a likelihood and a factor that inverts a sum these are known, and nothing is pulled back; otherwise
 // `direct` is the gradient for given sites.
 Status Laplace::slopes_of_sites(const Partials& partials, Numbers& in_noise, Numbers& in_targets, Gradient* direct) {
@@ -94,7 +109,7 @@ Status Laplace::solve_implicit(const Numbers& u, Numbers& lambda) {
       for (std::size_t i = 0; i < n() && status.ok(); ++i) in_noise[i] = -in_targets[i] * fit_.c(static_cast<Index>(i), 0);
     } else {
       Partials of;
-      of.c = v;
+      add_coefficients(v, of);
       Gradient found;
       status = factor_.pull(of, found);
       in_noise = found.noise;
@@ -121,8 +136,8 @@ Status Laplace::with_implicit(const Partials& partials, Partials& all) {
   status = solve_implicit(u, lambda);
   all = inner(partials);
   all.unit = partials.unit;
-  all.c.resize(n(), 0.0);
-  for (std::size_t i = 0; i < n() && status.ok(); ++i) all.c[i] -= lambda[i];
+  for (double& value : lambda) value = -value;
+  if (status.ok()) add_coefficients(lambda, all);
   return status;
 }
 
@@ -142,8 +157,9 @@ Status Laplace::pull_all(const Partials& partials, Gradient& out) {
   if (!status.ok()) return status;
   Partials of_mode;
   if (once) of_mode = inner(partials);
-  of_mode.c.resize(n(), 0.0);
-  for (std::size_t i = 0; i < n(); ++i) of_mode.c[i] -= lambda[i];
+  Numbers less = lambda;
+  for (double& value : less) value = -value;
+  add_coefficients(less, of_mode);
   status = factor_.pull(of_mode, implicit);
   if (!status.ok()) return status;
   out.theta = implicit.theta;

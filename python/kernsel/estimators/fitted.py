@@ -54,6 +54,7 @@ __all__ = [
     "ShownData",
     "TakesGroups",
     "as_array",
+    "as_fitted",
     "column",
     "opened_by_kernel",
     "require_fitted",
@@ -404,6 +405,19 @@ def weighted(model: object) -> ValueError:
         f"y: not what this {type(model).__name__} was fitted to, or it was fitted with weights, which it does not keep: for a "
         "fit with weights, use from_predictions or a path"
     )
+
+
+def as_fitted(model: object, Z: Matrix) -> Points:
+    """Return points as a table if the model was fitted to one, because scikit-learn warns of points without names then."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return Z
+    try:
+        from pandas import DataFrame
+    except ImportError:  # the table was of another package: the warning remains
+        return Z
+    table: Points = DataFrame(Z, columns=names)
+    return table
 
 
 def as_array(X: Points) -> NDArray[np.generic]:

@@ -32,6 +32,8 @@ from kernsel.linalg.jitter import least_jitter
 
 __all__ = ["fit_to_observations"]
 
+_FAR = 40.0  # from the observations on the scale of logarithms, whose functions are nearly zero or infinite there
+
 
 def fit_to_observations(
     model: Any, X: Points, y: ArrayLike, groups: ArrayLike | None, sizes: Mapping[str, ArrayLike | None]
@@ -72,6 +74,8 @@ def fit_to_observations(
     observations = Observations(likelihood, observed, counts, inference)
     X = X.copy() if model.copy_X_train else X
     trend = model._trend()
+    if trend is not None:
+        _require_bounds(observations)
     plan = plan_for(
         None if samples else model.approximation,
         kernel,
@@ -153,6 +157,22 @@ def _require_defaults(model: Any) -> None:
         raise ValueError(f'shrinkage: expected "auto" or None with a likelihood, got {model.shrinkage!r}')
     if callable(model.optimizer):
         raise ValueError('optimizer: expected "auto" or None with a likelihood, got a function')
+
+
+def _require_bounds(observations: Observations) -> None:
+    """Raise for observations that are the more probable the larger the latent function is everywhere, or the smaller.
+
+    The coefficients of a trend have a flat prior, and then no posterior.
+    """
+    y, likelihood = observations.y, observations.likelihood
+    for end, size in ((-_FAR, "small"), (_FAR, "large")):
+        latent = np.full(len(y), (np.min if end < 0 else np.max)(observations.rough) + end)
+        if np.sum(likelihood.derivatives(y, latent, observations.sizes)[0]) * end >= 0:
+            raise ValueError(
+                f"y: all {len(y)} {type(likelihood).__name__} observations are as {size} as they can be, such as {y[0]:g}, "
+                "which leaves the trend without a bound; expected others, too, or trend=None, whose latent function is zero "
+                "on average"
+            )
 
 
 def _as_it_is(model: Any, criterion: Criterion, kernel: Kernel, X: Vector, observations: Observations) -> Selection:

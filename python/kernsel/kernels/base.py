@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import cache
+from inspect import Parameter as Argument
 from inspect import signature
 from numbers import Real
 from typing import TYPE_CHECKING, ClassVar, Literal, Self, overload
@@ -438,7 +440,7 @@ class Kernel(ABC):
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the parameters by name, those of parts as ``part__name``."""
         params: dict[str, object] = {}
-        for name in signature(type(self)).parameters:
+        for name in _parameters(type(self)):
             value = getattr(self, name)
             params[name] = value
             if deep and isinstance(value, Kernel):
@@ -447,7 +449,7 @@ class Kernel(ABC):
 
     def set_params(self, **params: object) -> Self:
         """Set parameters by name, those of parts as ``part__name``."""
-        before = {name: getattr(self, name) for name in signature(type(self)).parameters}
+        before = {name: getattr(self, name) for name in _parameters(type(self))}
         try:
             for name, value in sorted(params.items(), key=lambda item: item[0].count("__")):  # a kernel before its operands
                 head, _, rest = name.partition("__")
@@ -466,7 +468,7 @@ class Kernel(ABC):
         """
         wholes: list[Kernel] = [self]
         for i, name in enumerate(path):
-            valid = list(signature(type(wholes[-1])).parameters)
+            valid = list(_parameters(type(wholes[-1])))
             if name not in valid:
                 raise ValueError(f"{type(wholes[-1]).__name__} has no parameter {name!r}; it has {', '.join(valid)}")
             part = getattr(wholes[-1], name)
@@ -543,7 +545,7 @@ class Kernel(ABC):
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other) or not isinstance(other, Kernel):
             return False
-        return all(_equal(getattr(self, name), getattr(other, name)) for name in signature(type(self)).parameters)
+        return all(_equal(getattr(self, name), getattr(other, name)) for name in _parameters(type(self)))
 
     __hash__ = None  # type: ignore[assignment]  # parameters can change
 
@@ -559,7 +561,7 @@ class Kernel(ABC):
     def _arguments(self) -> list[str]:
         """Return the arguments of the constructor as Python reads them back."""
         shown = []
-        for name, parameter in signature(type(self)).parameters.items():
+        for name, parameter in _parameters(type(self)).items():
             value, default = getattr(self, name), parameter.default
             if self._is_printed(name, default) or not _same(value, default):
                 shown.append(f"{name}={text(value)}")
@@ -575,12 +577,12 @@ class Kernel(ABC):
     def _short(self) -> str:
         """Return the expression as `str` prints it: numbers to three digits, no bounds."""
         arguments: list[str] = []
-        for name, parameter in signature(type(self)).parameters.items():
+        for name, parameter in _parameters(type(self)).items():
             value, default = getattr(self, name), parameter.default
             by_default = _same(value, default) and name not in self._always_shown
             if name.endswith("_bounds") or (by_default and (arguments or not self._is_printed(name, default))):
                 continue
-            label = "" if not arguments and name == next(iter(signature(type(self)).parameters)) else f"{name}="
+            label = "" if not arguments and name == next(iter(_parameters(type(self)))) else f"{name}="
             arguments.append(label + short(value))
         return self._text(arguments)
 
@@ -593,6 +595,12 @@ def _other_points(X: Points, Z: Points | None) -> Matrix | None:
     if names is not None and others is not None and list(names) != list(others):
         raise ValueError(f"Z: expected the columns {', '.join(map(str, names))}, as X has, got {', '.join(map(str, others))}")
     return np.asarray(Z)
+
+
+@cache
+def _parameters(kind: type) -> Mapping[str, Argument]:
+    """Return the arguments of a class, by name; kernels are compared, written and copied by them."""
+    return signature(kind).parameters
 
 
 def _equal(a: ArrayLike, b: ArrayLike) -> bool:

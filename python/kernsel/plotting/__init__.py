@@ -7,6 +7,7 @@ made with ``layout="constrained"``: legends go below the axes where a layout mak
 from kernsel.plotting.kernel import KernelDisplay
 from kernsel.plotting.l_curve import LCurveDisplay
 from kernsel.plotting.loo import LOODisplay
+from kernsel.plotting.main_effects import MainEffectsDisplay
 from kernsel.plotting.path import PathDisplay
 from kernsel.plotting.posterior import PosteriorDisplay
 from kernsel.plotting.rootogram import RootogramDisplay
@@ -16,6 +17,7 @@ __all__ = [
     "KernelDisplay",
     "LCurveDisplay",
     "LOODisplay",
+    "MainEffectsDisplay",
     "PathDisplay",
     "PosteriorDisplay",
     "RootogramDisplay",

@@ -160,27 +160,25 @@ def influence(study: Study, influences: list[Influence]) -> Html:
         bar = Html(f'<span class="bar" style="--share: {100 * one.share:.1f}%"></span>')
         slope = value(one.slope) if np.isfinite(one.slope) else markup("")
         units = f"{unit} per {per}".strip() if per else unit
-        share = value(
-            one.share,
-            shown=percent(round(one.share, 2))
-            if one.share >= 0.01
-            else percent(one.share)
-            if one.share >= 0.001
-            else "< 0.1 %",
-        )
-        rows.append(
-            [column(one.input.name), share, bar, say("{} {}", slope, units) if np.isfinite(one.slope) else "", _direction(one)]
-        )
+        alone, share = (value(number, shown=_percent_of_variance(number)) for number in (one.alone, one.share))
+        slope_in_units = say("{} {}", slope, units) if np.isfinite(one.slope) else ""
+        rows.append([column(one.input.name), alone, share, bar, slope_in_units, _direction(one)])
     intro = paragraph(
-        "How much of the variance of the predictions goes with each input: half the mean squared change when it alone is "
-        "exchanged with that of another row. It asks the model what it says, and so is right for sums and products of kernels, "
-        "where a length scale alone would mislead. {}",
+        "How much of the variance of the predictions each input explains alone, and with all that it does together with "
+        "others: its first-order and total Sobol' indices, for inputs that are independent of each other. It asks the model "
+        "what it says, and so is right for sums and products of kernels, where a length scale alone would mislead. {}",
         about_total(influences),
     )
-    heads = ["input", Amounts("share"), markup(""), Amounts("mean slope"), "direction"]
+    heads = ["input", Amounts("alone"), Amounts("in all"), markup(""), Amounts("mean slope"), "direction"]
     return section(
         "influence", "What moves the prediction", intro + Table("Share of the variance of predictions", heads, rows).html()
     )
+
+
+def _percent_of_variance(share: float) -> str:
+    if share >= 0.01:
+        return percent(round(share, 2))
+    return percent(share) if share >= 0.001 else "< 0.1 %"
 
 
 def _direction(one: Influence) -> str:
