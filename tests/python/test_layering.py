@@ -80,6 +80,7 @@ SUBJECTS = {
     "estimators/test_likelihoods.py",  # what observations of any likelihood mean to an estimator
     "estimators/test_hostile_likelihoods.py",  # observations that cannot be, and those at an end of what can be
     "estimators/test_left_out_together.py",  # what equal rows and groups mean to all of them
+    "estimators/test_noise_of_rows.py",  # noise, weights and groups of the rows, in all of them and in cross-validation
     "estimators/test_one_factorization.py",
     "estimators/test_points_that_are_objects.py",
     "kernels/test_deep.py",  # very many parts, and parts within parts

@@ -48,6 +48,8 @@ class FittedProcess(ObservedPredictions, FittedModel):
     scale_: Vector
     _y_train_mean: Vector
     _y_train_std: Vector
+    log_marginal_likelihood_value_: float
+    _restricted: bool
     _groups: Indices | None  # the groups that `fit` was told
     _flat: bool  # whether there is one output, and results have one dimension
 
@@ -101,6 +103,46 @@ class FittedProcess(ObservedPredictions, FittedModel):
             own = np.multiply.outer(posterior.noise[rows] - each - self.jitter_, self.scale_ * self._y_train_std**2)
             std[rows] = np.sqrt(np.maximum(std[rows] ** 2 - self._shaped(own), 0.0))
         return std
+
+    @property
+    @reads
+    def fidelity_(self) -> float:
+        """How well the process fits, the term -1/2 y'c of the log marginal likelihood, summed over outputs.
+
+        With the normalized targets y and the coefficients c = K~^-1 (y - H beta), divided by `scale_`. The log marginal
+        likelihood is ``fidelity_ + complexity_`` and a constant, -n/2 log(2 pi) for each output; n - q in place of n for a
+        restricted likelihood with q functions of the trend.
+
+        Examples
+        --------
+        >>> import numpy as np, kernsel as ks
+        >>> X = np.linspace(0, 6, 12).reshape(-1, 1)
+        >>> gp = ks.GaussianProcessRegressor("RBF", noise=0.01).fit(X, np.sin(X[:, 0]))
+        >>> constant = -12 / 2 * np.log(2 * np.pi)
+        >>> bool(np.isclose(gp.fidelity_ + gp.complexity_ + constant, gp.log_marginal_likelihood_value_))
+        True
+        """
+        check_is_fitted(self, "kernel_")
+        if self._observed is not None:
+            raise AttributeError(
+                f"fidelity_, complexity_: {type(self._observed.likelihood).__name__} observations are not normal; "
+                "log_marginal_likelihood_value_ is for any likelihood"
+            )
+        return -0.5 * float(np.sum(self.posterior_.squares() / self.scale_))
+
+    @property
+    @reads
+    def complexity_(self) -> float:
+        """How much the process can fit, the term -1/2 log det K~ of the log marginal likelihood, summed over outputs.
+
+        The smaller, the more functions the process has; see `fidelity_`. K~ is multiplied by `scale_`; a restricted likelihood
+        also has -1/2 log det H'K~^-1 H, relative to H'H. Where K~ is approximated, the term is the approximation's.
+        """
+        check_is_fitted(self, "kernel_")
+        fidelity = self.fidelity_
+        freedom = self.posterior_.n_rows - (self.posterior_.H.shape[1] if self._restricted else 0)
+        constant = -0.5 * freedom * len(self.scale_) * float(np.log(2 * np.pi))
+        return float(self.log_marginal_likelihood_value_) - fidelity - constant
 
     @property
     @reads

@@ -276,6 +276,44 @@ class Kernel(ABC):
             raise ValueError(f'wrt: expected "theta" or "X", got {wrt!r}')
         return kernel.in_theta(core.pullback(points, W, others))
 
+    def jacobian(self, X: Points) -> Matrix:
+        """Return the derivatives of K = k(X, X) with respect to each hyperparameter, dK_ij / dtheta_p.
+
+        For teaching and tests, as scikit-learn's ``kernel(X, eval_gradient=True)``: one pair of points after the other, n^2 p
+        numbers of memory. What is computed from them, the derivative of a function of K, takes neither by `pullback`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d); or n objects, for a kernel on objects
+
+        Returns
+        -------
+        jacobian : ndarray of shape (n, n, p)
+            In the order and on the scale of `theta`; symmetric in its first two axes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from kernsel.kernels import RBF, WhiteKernel
+        >>> k = RBF(2.0) + WhiteKernel(0.5)
+        >>> in_length, in_noise = np.moveaxis(k.jacobian([[0.0], [2.0]]), 2, 0)
+        >>> in_length.round(4)  # r^2 / l^2 exp(-r^2 / (2 l^2))
+        array([[0.    , 0.6065],
+               [0.6065, 0.    ]])
+        >>> in_noise
+        array([[0.5, 0. ],
+               [0. , 0.5]])
+        """
+        kernel, given, _ = self.ready(X)
+        points, core = np.asarray(given), kernel.build()
+        n, q, one = len(points), len(core.theta), np.ones((1, 1))
+        slopes = np.zeros((n, n, q))
+        for i in range(n):
+            slopes[i, i] = core.pullback(points[i : i + 1], one)
+            for j in range(i):
+                slopes[i, j] = slopes[j, i] = core.pullback(points[i : i + 1], one, points[j : j + 1])
+        return np.asarray(slopes @ np.array([kernel.in_theta(unit) for unit in np.eye(q)]).reshape(q, kernel.n_dims))
+
     def in_theta(self, gradient: Vector) -> Vector:
         """Return the gradient in `theta`, from the gradient in the hyperparameters of the C++ kernel."""
         # The entry of theta that each number of a hyperparameter has: shared by tied ones, -1 for fixed ones.

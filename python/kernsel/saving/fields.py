@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.gaussian_process import kernels as sk
 
-from kernsel import criteria, features, likelihoods
+from kernsel import criteria, features, likelihoods, structured
 from kernsel._base.annotations import Indices, Matrix
 from kernsel._base.errors import NotPositiveSemidefiniteWarning
 from kernsel._base.renamed import CRITERION_CLASSES
@@ -25,6 +25,8 @@ from kernsel.criteria.names import criterion_named, name_of, searched
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.kernels import Kernel, Precomputed
 from kernsel.kernels.algebra import Operation, as_kernel
+from kernsel.kernels.object_kernel import ObjectKernel
+from kernsel.kernels.objects import Reading
 from kernsel.kernels.written import kernel_with_arrays
 from kernsel.likelihoods import Likelihood
 from kernsel.likelihoods.built_in import BuiltIn
@@ -41,6 +43,11 @@ _LIKELIHOODS: dict[str, Any] = {
     name: kind for name in likelihoods.__all__ if issubclass(kind := getattr(likelihoods, name), BuiltIn)
 }
 _NUMBERS_OF_VECCHIA = {entry.name for entry in attributes(Vecchia)}  # files of older versions have no "inducing"
+_OF_OBJECTS: dict[str, type[Kernel]] = {
+    name: value
+    for name in structured.__all__
+    if isinstance(value := getattr(structured, name), type) and issubclass(value, ObjectKernel)
+}
 _FLOATS = {"nan": np.nan, "inf": inf, "-inf": -inf}
 
 
@@ -162,17 +169,25 @@ class Writing:
 class Fields:
     """A JSON object of the description that is being read.
 
-    Each field is read once, with a check of its type. Kernels on named columns find these among
-    `column_names`. As a context manager, it raises for fields that have not been read.
+    Each field is read once, with a check of its type. Kernels on named columns find these among `column_names`, and kernels of
+    objects are bound to `reading`, if there is one. As a context manager, it raises for fields that have not been read.
     """
 
-    def __init__(self, json: object, container: Container, prefix: str = "", column_names: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        json: object,
+        container: Container,
+        prefix: str = "",
+        column_names: Sequence[str] = (),
+        reading: Reading | None = None,
+    ) -> None:
         if not isinstance(json, dict):
             raise ValueError(f"{prefix.rstrip('.') or 'model'}: expected an object")
         self.json = dict(json)
         self.container = container
         self.prefix = prefix
         self.column_names = list(column_names)
+        self.reading = reading
 
     def has(self, name: str) -> bool:
         """Tell whether there is a field, or an array, of this name."""
@@ -186,7 +201,7 @@ class Fields:
 
     def part(self, name: str) -> Fields:
         """Return an object within this one."""
-        return Fields(self.take(name), self.container, f"{self.prefix}{name}.", self.column_names)
+        return Fields(self.take(name), self.container, f"{self.prefix}{name}.", self.column_names, self.reading)
 
     def parts(self, name: str, most: int) -> list[Fields]:
         """Return a list of objects."""
@@ -194,7 +209,8 @@ class Fields:
         if not isinstance(items, list) or len(items) > most:
             raise self._wrong(name, f"a list of at most {most} objects", items)
         prefixes = [f"{self.prefix}{name}.{i}." for i in range(len(items))]
-        return [Fields(item, self.container, prefix, self.column_names) for item, prefix in zip(items, prefixes, strict=True)]
+        more = self.column_names, self.reading
+        return [Fields(item, self.container, prefix, *more) for item, prefix in zip(items, prefixes, strict=True)]
 
     def __enter__(self) -> Self:
         return self
@@ -293,6 +309,8 @@ class Fields:
         }
         try:
             kernel = _with_arrays(_kernel_of(value, matrices))
+            if self.reading is not None:
+                return kernel.bound_to(self.reading)
             return kernel.on_table(self.column_names) if self.column_names else kernel
         except (TypeError, ValueError, RecursionError, OverflowError) as error:
             raise ValueError(f"{self.prefix}{name}: {error}") from None
@@ -373,7 +391,7 @@ def _kernel_of(text: str, matrices: dict[str, Matrix]) -> Kernel:
     """Return the kernel of a text, without the warning for indefinite kernels, which was raised when it was made."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotPositiveSemidefiniteWarning)
-        return kernel_with_arrays(text, matrices)
+        return kernel_with_arrays(text, matrices, _OF_OBJECTS)
 
 
 def _with_arrays(kernel: Kernel) -> Kernel:

@@ -282,6 +282,7 @@ KINDS = [
     *("interpolator", "svr chosen", "svr of sparse points", "polynomials", "radial basis", "fourier", "linear"),
     *("classes", "classes by draws", "three pairs", "softmax", "gp refined", "ridge by landmarks"),
     "gp of counts",
+    pytest.param("gp of objects", marks=pytest.mark.slow),
 ]
 
 
