@@ -8,7 +8,8 @@ observations. With the regularization given, the fit is the same as that to the 
 - a criterion makes folds of points ("kfold"), which are others if there are more points. (Leave-one-out leaves copies out
   together, as one point of their weight, and "gcv" counts them as one.)
 - a criterion counts points ("discrepancy", likelihoods with the scale profiled out). The scatter between copies is what these
-  learn the noise from; a weight says nothing of it;
+  learn the noise from; a weight says nothing of it. So does the likelihood of `GaussianProcessRegressor`, which agrees for
+  ``optimizer=None``;
 - points are predicted from their nearest neighbours (`approximation`): copies are neighbours, too;
 - `SVR` stops at a duality gap that is larger than the check can bear: it passes with ``tol=1e-7``, and the default, 1e-4 of the
   objective, leaves 1e-5 in the predictions. scikit-learn's own default leaves more;
@@ -42,6 +43,8 @@ def _weights_and_copies(estimator):
         if estimator.kernel == "rbf" and estimator.gamma == "scale":
             return 'gamma="scale" does not see weights, as in scikit-learn'
         return "a duality gap of 1e-4 does not promise predictions to 1e-7" if estimator.tol > 1e-7 else ""
+    if isinstance(estimator, ks.GaussianProcessRegressor):
+        return "" if estimator.optimizer is None else "a criterion that counts points tells a point of weight two from two"
     if isinstance(getattr(estimator, "approximation", None), ks.Vecchia):
         return "copies are neighbours, too"
     chooses = isinstance(estimator, ks.KernelRidgeCV) or isinstance(getattr(estimator, "alpha", None), str)

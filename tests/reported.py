@@ -159,4 +159,12 @@ def stacked():
     return found
 
 
-MADE = {f.__name__: f for f in (cars, failing, plane, many, five, constant, stacked)}
+def counts():
+    rng = np.random.default_rng(8)
+    X = rng.uniform(0, 6, (90, 1))
+    y = rng.negative_binomial(3, 3 / (3 + np.exp(1 + np.sin(2 * X[:, 0]))))
+    table = table_of(X, y.astype(float), ["age (y)"], "faults")
+    return study(table, kernels=["RBF"], criteria=("lml",), likelihood="negative_binomial", test=0.2)
+
+
+MADE = {f.__name__: f for f in (cars, failing, plane, many, five, constant, stacked, counts)}

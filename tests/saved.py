@@ -10,6 +10,8 @@ import kernsel as ks
 from kernsel import features
 from kernsel.kernels import RBF, Linear, Matern, Parameter, Precomputed, WhiteKernel
 from kernsel.kernels.priors import LogNormal
+from kernsel.likelihoods import AsymmetricLaplace, CensoredGaussian, Ordinal, StudentT
+from kernsel.structured import BagOfItems, MeanEmbedding, Mixed, Spectrum
 
 rng = np.random.default_rng(7)
 X = rng.uniform(0, 4, (40, 2))
@@ -30,9 +32,14 @@ gp, krr, cv, svr, gpc, ridge = (
     ks.RidgeRegression,
 )
 two = labels > 0
+counts = rng.poisson(np.exp(1.0 + np.sin(X[:, 0])))
 stack = ks.StackedRegressor
 rough = np.where(X[:, 0] > 2, 1.0, np.sin(4 * X[:, 0])) + 0.1 * X[:, 1] + 0.2 * rng.standard_normal(40)
 given = {"noise": np.full(40, 0.05), "optimizer": None, "trend": "constant"}
+
+drawn = ["".join(rng.choice(list("ACGT"), 6)) for _ in range(16)]
+sets = [rng.uniform(size=(2 + i % 3, 2)) for i in range(16)]
+objects = Mixed(X=rng.uniform(0, 4, (16, 2)), s=drawn, bag=[tuple(s) for s in drawn], set=sets)
 
 # Each by name: how to make it, fitted.
 MODELS = {
@@ -56,6 +63,21 @@ MODELS = {
     "gp left as it is": lambda: gp(2.0 * Matern([1.0, 2.0], nu=1.5), optimizer=None, noise=0.1).fit(X, Y),
     "gp of scikit-learn's kernel": lambda: gp(None, alpha=1e-2).fit(X, y),
     "gp updated": lambda: gp(noise="auto", trend="constant").fit(X[:30], y[:30]).update(X[30:], y[30:]).downdate(3),
+    "gp of counts": lambda: gp("RBF", likelihood="poisson").fit(table, counts, exposure=1.0 + X[:, 0]),
+    "gp of heavy tails": lambda: gp("RBF", likelihood=StudentT(df=4.0, df_bounds="fixed"), approximation=ks.Vecchia(8, 12)).fit(
+        X, y
+    ),
+    "gp of quantiles": lambda: gp(RBF(1.0), optimizer=None, likelihood=AsymmetricLaplace(0.9), approximation=ks.Nystrom(9)).fit(
+        X, y
+    ),
+    "gp of censored numbers": lambda: gp(
+        RBF(1.0), optimizer=None, trend="linear", likelihood=CensoredGaussian(upper=1.5, noise=0.01)
+    ).fit(X, np.minimum(y, 1.5)),
+    "gp of grades": lambda: gp(RBF(1.0), optimizer=None, likelihood=Ordinal(3, (-0.5, 0.5))).fit(X, labels),
+    "gp of draws": lambda: gp(1.0 * RBF(1.0, "fixed"), hyperparameters="sample", noise=0.01, n_draws=2).fit(X[:9], y[:9]),
+    "gp of draws of counts": lambda: gp(RBF(1.0, "fixed"), likelihood="poisson", inference="mcmc", n_draws=1600).fit(
+        X[:6], counts[:6]
+    ),
     "stack": lambda: stack(
         [gp("RBF", noise="auto"), gp("Matern(nu=0.5)", noise="auto"), gp("Matern(nu=1.5)", noise="auto")]
     ).fit(X, rough),
@@ -75,6 +97,10 @@ MODELS = {
     "ridge of a matrix": lambda: krr("precomputed", alpha="auto").fit(K, y),
     "ridge of a matrix, by a search": lambda: krr("precomputed", alpha="auto", criterion="loo_crps").fit(K, y),
     "ridge of rows": lambda: krr(Precomputed(K) * RBF(9.0), alpha=0.1).fit(np.arange(40.0)[:, None], y),
+    "ridge of objects": lambda: krr(RBF("auto").on(["X"]) + BagOfItems().on(["bag"]), alpha="auto").fit(objects[:6], y[:6]),
+    "gp of objects": lambda: gp(
+        2.0 * RBF(3.0) @ Spectrum(2).on(["s"]) + MeanEmbedding(RBF(1.0)).on(["set"]), optimizer=None, noise=0.1
+    ).fit(objects[:6], y[:6]),
     "cv": lambda: cv("rbf", criterion="gcv", fit_intercept=True).fit(X, Y, sample_weight=weights),
     "cv of each target": lambda: cv(RBF(1.0), alpha_per_target=True, alphas=[0.01, 0.1, 1.0]).fit(X, Y),
     "cv by landmarks": lambda: cv("rbf", fit_intercept=True, approximation=ks.Nystrom(15)).fit(table, Y, weights),
@@ -115,6 +141,8 @@ def model(name):
 
 def points(name):
     """Return points to predict at."""
+    if "of objects" in name:
+        return objects[12:]
     if name == "ridge of rows":
         return np.array([[0.0], [3.0], [39.0]])
     if "of a matrix" in name:

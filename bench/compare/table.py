@@ -21,7 +21,7 @@ from sklearn.svm import SVR
 import kernsel as ks
 from kernsel.kernels import RBF, ConstantKernel, Matern, from_sklearn
 
-from bench.compare import classification, fits, likelihoods, support
+from bench.compare import classification, criteria, fits, support
 from bench.compare.functions import FUNCTIONS
 from bench.compare.peers import PEERS
 from bench.timing import interleaved
@@ -100,14 +100,12 @@ def likelihood(n):
         size = 100 if quick else n
         X, y = gaussian(size, 10)
         scales = np.linspace(2.0, 4.0, 10)
-        kernel, room = likelihoods.VARIANCE * RBF(scales), ks.criteria.Workspace()
-        calls = {
-            "kernsel": lambda: ks.evaluate("lml", kernel, X, y, noise=likelihoods.NOISE, gradient=True, workspace=room).value
-        }
+        kernel, room = criteria.VARIANCE * RBF(scales), ks.criteria.Workspace()
+        calls = {"kernsel": lambda: ks.evaluate("lml", kernel, X, y, noise=criteria.NOISE, gradient=True, workspace=room).value}
         makes = {
-            "scikit-learn": ("sklearn", likelihoods.sklearn_likelihood),
-            "GPy": ("GPy", likelihoods.gpy_likelihood),
-            "GPyTorch": ("gpytorch", likelihoods.gpytorch_likelihood),
+            "scikit-learn": ("sklearn", criteria.sklearn_likelihood),
+            "GPy": ("GPy", criteria.gpy_likelihood),
+            "GPyTorch": ("gpytorch", criteria.gpytorch_likelihood),
         }
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -39,14 +39,13 @@ std::unique_ptr<Held> restore(const kernsel::Kernel& k, const py::object& X, con
   return held;
 }
 
-std::unique_ptr<Held> latent(const kernsel::Kernel& k, const py::object& X, const py::object& c, const py::object& factor,
-                             std::vector<double> root) {
+std::unique_ptr<Held> of_factor(const kernsel::Kernel& k, const py::object& X, const py::object& c, const py::object& factor) {
   const Input x = matrix(X, "X"), weights = matrix(c, "weights", 0);
   auto held = std::make_unique<Held>();
   const auto& tiles = factor.cast<const Factor<double>&>().tiles;
   const std::shared_ptr<py::object> owner = shared_object(factor);
   const std::shared_ptr<const kernsel::LowerTiles<double>> L(owner, &tiles);
-  compute([&] { return held->posterior.assume_latent(k, x.view<double>(), weights.view<double>(), L, std::move(root)); });
+  compute([&] { return held->posterior.assume_factor(k, x.view<double>(), weights.view<double>(), L); });
   return held;
 }
 
@@ -125,7 +124,7 @@ void bind_posterior(py::module_& module) {
                   py::arg("count"))
       .def_static("restore", &restore, py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"), py::arg("trend"),
                   py::arg("count"), py::arg("weights"), py::arg("beta"), py::arg("factor"))
-      .def_static("latent", &latent, py::arg("kernel"), py::arg("X"), py::arg("weights"), py::arg("factor"), py::arg("root"))
+      .def_static("of_factor", &of_factor, py::arg("kernel"), py::arg("X"), py::arg("weights"), py::arg("factor"))
       .def_static("of_root", &of_root, py::arg("kernel"), py::arg("X"), py::arg("weights"), py::arg("root"))
       .def("lower", &lower)
       .def_property_readonly("log_det",

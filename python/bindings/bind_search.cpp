@@ -182,6 +182,7 @@ class Search {
     how.profile = options["profile"].cast<bool>();
     how.many_points = options["many_points"].cast<Index>();
     how.subset_points = options["subset_points"].cast<Index>();
+    how.subset = options["subset"].cast<std::vector<Index>>();
     how.search_points = options["search_points"].cast<Index>();
     how.progress = watched(options["progress"]);
     if (const py::object seed = options["seed"]; !seed.is_none()) {

@@ -3,13 +3,13 @@
 Models, with scikit-learn's manners: :class:`KernelRidge`, :class:`KernelRidgeCV`, :class:`GaussianProcessRegressor`,
 :class:`GaussianProcessClassifier`, :class:`StackedRegressor`, :class:`SVR`, :class:`KernelInterpolator`,
 :class:`RidgeRegression`; what they are composed of: :mod:`kernels`, :mod:`structured`, :mod:`likelihoods`, :mod:`criteria`,
-:mod:`features`; and what is done with them: :func:`select`, :func:`nested_cv`, :mod:`design`, :mod:`plotting`, :func:`save`,
-:func:`load`.
+:mod:`features`; and what is done with them: :func:`select`, :func:`nested_cv`, :mod:`design`, :mod:`sensitivity`,
+:mod:`plotting`, :func:`save`, :func:`load`.
 """
 
 from typing import NoReturn
 
-from kernsel import criteria, design, features, kernels, likelihoods, linalg, plotting, structured, testing
+from kernsel import criteria, design, features, kernels, likelihoods, linalg, plotting, sensitivity, structured, testing
 from kernsel._base.config import get_cmake_dir, get_include, get_num_threads, set_num_threads, show_config
 from kernsel._base.errors import NotPositiveDefiniteError
 from kernsel._base.renamed import TOP_LEVEL, refuse_name_in_module
@@ -67,6 +67,7 @@ __all__ = [
     "row_source",
     "save",
     "select",
+    "sensitivity",
     "set_num_threads",
     "show_config",
     "structured",

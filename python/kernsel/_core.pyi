@@ -395,12 +395,11 @@ class Posterior(AnyPosterior):
         factor: NDArray[np.float64],
     ) -> Posterior: ...
     @staticmethod
-    def latent(
+    def of_factor(
         kernel: Kernel,
         X: NDArray[np.float64],
         weights: NDArray[np.float64],
         factor: CholeskyFloat32 | CholeskyFloat64,
-        root: list[float],
     ) -> Posterior: ...
     @staticmethod
     def of_root(

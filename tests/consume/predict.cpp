@@ -1,5 +1,6 @@
 // Models of Python without Python: reads m and d, then points Z (m x d) from standard input, and for each file that is named
-// prints what model it is, its predictions at Z, and their standard deviations if it has some; or what is wrong with the file.
+// prints what model it is, its predictions at Z, and their standard deviations if it has some, and for a model with a
+// likelihood those of observations; or what is wrong with the file.
 #include <cstdio>
 #include <iostream>
 #include <vector>
@@ -31,6 +32,16 @@ Status predict(const char* path, const std::vector<double>& z, Index m, Index d)
   if (!status.ok()) return status;
   print("mean", mean);
   if (model.has_deviations()) print("deviation", deviation);
+  if (!model.likelihood()) return status;
+  const std::vector<double> levels = {0.1, 0.5};
+  std::vector<double> quantiles(2 * size);
+  status = model.predict_observations(Z, nullptr, mean.data(), deviation.data());
+  if (status.ok()) status = model.predict_quantiles(Z, nullptr, levels, kernsel::rows(quantiles.data(), m, Index(2)));
+  if (!status.ok()) return status;
+  std::printf("likelihood %s\n", model.likelihood()->name().c_str());
+  print("observed", mean);
+  print("variance", deviation);
+  print("quantiles", quantiles);
   return status;
 }
 

@@ -1,11 +1,14 @@
 // Models from files: JSON, kernels as JSON, predictions against formulas, and files that are damaged or malicious.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.hpp"
@@ -271,6 +274,88 @@ void test_hostile_files() {
   CHECK(!kernsel::load_model(".", model).ok());
 }
 
+// Observations of a likelihood, whose latent function has the posterior of test_process: predictions are those of the
+// likelihood for its means and variances. A model with it is written and read again, and what a file may say of one is in
+// doubt.
+void test_likelihoods() {
+  const std::string text = process;
+  const auto with = [&](const std::string& likelihood) {
+    return file_of(text.substr(0, text.size() - 1) + R"(,"observed":{"core_likelihood":)" + likelihood + "}}",
+                   process_arrays());
+  };
+  const std::vector<double> z = {-0.4, 0.3, 2.5}, exposure = {1.0, 2.0, 0.5}, levels = {0.1, 0.9};
+  const auto Z = kernsel::rows(z.data(), 3, 1);
+  namespace of = kernsel::likelihoods;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::pair<const char*, std::shared_ptr<const kernsel::Likelihood>> forms[] = {
+      {R"(["gaussian",0.5])", of::gaussian(0.5)},
+      {R"(["censored_gaussian",0.5,null,11])", of::censored_gaussian(0.5, -infinity, 11.0)},
+      {R"(["censored_gaussian",0.5,9,null])", of::censored_gaussian(0.5, 9.0, infinity)},
+      {R"(["student_t",0.5,4])", of::student_t(0.5, 4.0)},
+      {R"(["laplace",0.5])", of::laplace(0.5)},
+      {R"(["asymmetric_laplace",0.5,0.9])", of::asymmetric_laplace(0.5, 0.9)},
+      {R"(["bernoulli_logit"])", of::bernoulli_logit()},
+      {R"(["bernoulli_probit"])", of::bernoulli_probit()},
+      {R"(["binomial"])", of::binomial()},
+      {R"(["ordinal",-1,2.5])", of::ordinal({-1.0, 2.5})},
+      {R"(["poisson"])", of::poisson()},
+      {R"(["negative_binomial",2])", of::negative_binomial(2.0)},
+      {R"(["gamma",3])", of::gamma(3.0)},
+      {R"(["beta",5])", of::beta(5.0)},
+  };
+  for (const auto& [form, expected] : forms) {
+    Model read, again;
+    CHECK(load(with(form), read).ok());
+    CHECK(kernsel::save_model(path, read).ok() && kernsel::load_model(path, again).ok());
+    std::vector<double> f(3), deviation(3), mean(3), variance(3), quantiles(6), found(3);
+    for (const Model* model : {&read, &again}) {
+      CHECK(model->likelihood() && model->likelihood()->name() == expected->name());
+      CHECK(model->predict(Z, kernsel::vector(f.data(), 3), kernsel::vector(deviation.data(), 3)).ok());
+      std::vector<double> spread(3);
+      for (std::size_t i = 0; i < 3; ++i) spread[i] = deviation[i] * deviation[i];
+      const bool sized = expected->name() == "poisson";
+      const double* size = sized ? exposure.data() : nullptr;
+      CHECK(model->predict_observations(Z, size, mean.data(), variance.data()).ok());
+      CHECK(model->predict_quantiles(Z, size, levels, kernsel::rows(quantiles.data(), 3, 2)).ok());
+      const kernsel::LatentNormal latent{3, f.data(), spread.data(), size};
+      CHECK(expected->predict(latent, found.data(), deviation.data()).ok());
+      for (std::size_t i = 0; i < 3; ++i) {
+        // Variances are squares of rounded roots here, by which means of exp(f) change relatively as much.
+        CHECK_BELOW(std::abs(mean[i] / found[i] - 1.0), 1e3 * epsilon<double>());
+        CHECK_BELOW(std::abs(variance[i] - deviation[i]), 1e3 * epsilon<double>() * (variance[i] + deviation[i]));
+      }
+      for (std::size_t k = 0; k < 2; ++k) {
+        CHECK(expected->predict_quantile(latent, std::vector<double>(3, levels[k]).data(), found.data()).ok());
+        for (std::size_t i = 0; i < 3; ++i)
+          CHECK_BELOW(std::abs(quantiles[2 * i + k] - found[i]), 1e-9 * std::max(std::abs(found[i]), 1.0));  // of its search
+      }
+    }
+    CHECK(!read.append(Z, kernsel::vector(z.data(), 3), kernsel::vector(exposure.data(), 3)).ok() && !read.remove(0).ok());
+  }
+  for (const char* wrong :
+       {"null", "3", "[]", "[3]", R"(["poison"])", R"(["poisson",1])", R"(["student_t",1])", R"(["student_t",1,1])",
+        R"(["student_t",-1,4])", R"(["gamma",0])", R"(["gamma",null])", R"(["gamma","1"])", R"(["ordinal"])",
+        R"(["ordinal",1,1])", R"(["ordinal",null])", R"(["censored_gaussian",1,2,2])", R"(["censored_gaussian",1,2])",
+        R"(["asymmetric_laplace",1,1])", R"({"poisson":1})"}) {
+    Model model;
+    CHECK(!load(with(wrong), model).ok());
+  }
+  Model none;
+  CHECK(load(file_of(process, process_arrays()), none).ok() && !none.likelihood());
+  std::vector<double> mean(3), variance(3);
+  CHECK(!none.predict_observations(Z, nullptr, mean.data(), variance.data()).ok());
+  CHECK(none.set_likelihood(of::poisson()).ok());
+  CHECK(none.predict_observations(Z, nullptr, mean.data(), variance.data()).ok());
+  const std::vector<double> negative(3, -1.0);
+  CHECK(!none.predict_observations(Z, negative.data(), mean.data(), variance.data()).ok());
+  CHECK(!none.predict_quantiles(Z, nullptr, {0.0}, kernsel::vector(mean.data(), 3)).ok());
+  CHECK(!none.predict_quantiles(Z, nullptr, levels, kernsel::vector(mean.data(), 3)).ok());
+  kernsel::LikelihoodFunctions own;
+  own.name = "own";
+  CHECK(none.set_likelihood(of::of_functions(own)).ok() && !kernsel::save_model(path, none).ok());
+  CHECK(!Model().set_likelihood(of::poisson()).ok());
+}
+
 // A posterior by neighbours and inducing points is in the file with its landmarks, and predicts the same.
 void test_inducing_points() {
   const std::vector<double> x = random_numbers<double>(80, 7), z = random_numbers<double>(10, 8);
@@ -448,6 +533,7 @@ int main(int argc, char** argv) {
   test_kernels();
   test_process();
   test_linear();
+  test_likelihoods();
   test_own_models();
   test_hostile_files();
   test_inducing_points();

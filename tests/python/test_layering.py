@@ -39,10 +39,12 @@ LAYERS = [
     ["approximations"],
     ["criteria", "features", "linalg"],
     ["_solve"],
+    ["_sample"],
     ["_search"],
     ["estimators"],
     ["saving", "design"],
     ["study"],
+    ["sensitivity"],
     ["plotting"],
     ["report", "examples"],
     ["cli"],
@@ -64,22 +66,27 @@ SUBJECTS = {
     "_solve/test_points_gradient.py",  # some of the derivatives that evaluate gives
     "_solve/test_vecchia.py",  # criteria by a factor of the core
     "_solve/test_vecchia_reference.py",  # the slow twin of a factor of the core
+    "cli/test_likelihoods.py",  # options of several commands
     "core/test_adding_a_kernel.py",  # what a new kernel takes
     "core/test_arrays.py",  # the compiled core, as a whole
     "core/test_isa.py",
     "core/test_pickling.py",
     "core/test_process.py",
     "core/test_tangents.py",
+    "estimators/classification/test_sampled_hyperparameters.py",  # parts of binary.py and classifier.py
     "estimators/test_adding_an_estimator.py",  # what a new estimator takes
     "estimators/test_gaussian_process_defaults.py",  # test_gaussian_process.py has what does not choose
     "estimators/test_gaussian_process_search.py",
     "estimators/test_likelihoods.py",  # what observations of any likelihood mean to an estimator
+    "estimators/test_hostile_likelihoods.py",  # observations that cannot be, and those at an end of what can be
     "estimators/test_left_out_together.py",  # what equal rows and groups mean to all of them
+    "estimators/test_noise_of_rows.py",  # noise, weights and groups of the rows, in all of them and in cross-validation
     "estimators/test_one_factorization.py",
     "estimators/test_points_that_are_objects.py",
     "kernels/test_deep.py",  # very many parts, and parts within parts
     "saving/test_cpp.py",
     "saving/test_hostile.py",
+    "study/test_select_likelihoods.py",  # selections, studies and nested folds with a likelihood
     "structured/test_kernels.py",  # what all kernels of objects have in common
 }
 

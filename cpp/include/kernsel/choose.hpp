@@ -78,10 +78,11 @@ struct ChoosingOptions {
   Index restarts = 0;   // the number of random starts, besides those that are derived from the data
   bool seeded = false;  // whether `seed` shifts the quasi-random starts and determines the points of the subset
   std::uint64_t seed = 0;
-  bool newton = true;           // use Newton's method for likelihoods; false uses their information as a first guess only
-  Index many_points = 600;      // with more points, the search begins on a subset
-  Index subset_points = 400;    // the size of the subset
-  Index exact_points = 2000;    // with an approximation, the number of points of the search before it
+  bool newton = true;              // use Newton's method for likelihoods; false uses their information as a first guess only
+  Index many_points = 600;         // with more points, the search begins on a subset
+  Index subset_points = 400;       // the size of the subset
+  std::vector<Index> subset = {};  // its points, in order, if they are not to be random
+  Index exact_points = 2000;       // with an approximation, the number of points of the search before it
   Index search_points = 50000;  // with landmarks, the most points of the search; the criterion of all is evaluated at its end
   bool rough = false;           // end where 0.1 nats are to be gained: what is found is only a start for another search
   bool profile = true;          // use the closed form of the best common factor of kernel and noise, where there is one

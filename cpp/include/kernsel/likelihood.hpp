@@ -89,6 +89,8 @@ class Likelihood {
 
   virtual std::string name() const = 0;
   virtual std::vector<LikelihoodParameter> parameters() const { return {}; }
+  // What the function of `likelihoods` that made it was given, its parameters among them: `named` makes it again from these.
+  virtual std::vector<double> arguments() const;
   // The same likelihood with other values of its parameters, in their order and on their scale.
   virtual std::shared_ptr<const Likelihood> with(const std::vector<double>& values) const = 0;
   // The parameters as a search for them may begin: those that have units start from the spread of y, and are bounded by it.
@@ -191,6 +193,10 @@ std::shared_ptr<const Likelihood> negative_binomial(double shape);
 std::shared_ptr<const Likelihood> gamma(double shape);
 // y between 0 and 1 of mean q = 1 / (1 + exp(-f)) and variance q (1 - q) / (1 + concentration).
 std::shared_ptr<const Likelihood> beta(double concentration);
+
+// The likelihood of a name, such as "student_t", with the arguments of its function above, all of which are in doubt: a file
+// has them. On failure `out` is unchanged.
+Status named(const std::string& name, const std::vector<double>& arguments, std::shared_ptr<const Likelihood>& out);
 
 }  // namespace likelihoods
 }  // namespace kernsel

@@ -4,6 +4,12 @@
 //     Status status = load_model("model.ksl", model);
 //     if (status.ok()) status = model.predict(rows(Z, m, model.columns()), rows(mean, m, model.outputs()));
 //
+// Where observations have a likelihood that is not the normal one, such as counts, predict is of the latent function f, and
+//
+//     model.predict_observations(rows(Z, m, model.columns()), exposure, mean, variance);
+//
+// of the observations.
+//
 // Models of these Python classes can be read: GaussianProcessRegressor, KernelRidge, KernelRidgeCV, KernelInterpolator, SVR,
 // and RidgeRegression on the columns of X or on RadialBasis. Classifiers, other features, and kernels with Python functions
 // cannot.
@@ -14,6 +20,7 @@
 #include <vector>
 
 #include "kernsel/conjugate_gradients.hpp"
+#include "kernsel/likelihood.hpp"
 #include "kernsel/nystrom_posterior.hpp"
 #include "kernsel/posterior.hpp"
 #include "kernsel/vecchia_posterior.hpp"
@@ -56,8 +63,20 @@ class Model {
   // of the deviation may be empty.
   Status predict_gradient(View<const double> Z, View<double> mean, View<double> deviation) const;
 
+  // The likelihood of observations given f, with the parameters that were found; nullptr where it is the normal one.
+  const Likelihood* likelihood() const;
+  // The observations of a Gaussian process of one output have this likelihood: its posterior is that of f.
+  Status set_likelihood(std::shared_ptr<const Likelihood> likelihood);
+  // Mean and variance of new observations at points, (m) each, for a model that has a likelihood. `size` is what it knows of
+  // each point, such as its exposure, (m), or nullptr for ones.
+  Status predict_observations(View<const double> Z, const double* size, double* mean, double* variance) const;
+  // The least values up to which the predictive probability is at least each of some levels between 0 and 1, (m, levels).
+  Status predict_quantiles(View<const double> Z, const double* size, const std::vector<double>& levels,
+                           View<double> quantiles) const;
+
   // Add points with targets, (m, outputs), and noise variances, (m), in the unit of the posterior, or remove point i, in O(n^2)
-  // for each point. Only for Gaussian processes, and not if means were refined.
+  // for each point. Only for Gaussian processes, and not if means were refined or there is a likelihood, whose targets would be
+  // others.
   Status append(View<const double> X, View<const double> y, View<const double> noise);
   Status remove(Index i);
 

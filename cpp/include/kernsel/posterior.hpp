@@ -80,10 +80,9 @@ class DensePosterior final : public Posterior {
   // n), is given, its lower triangle is used instead.
   Status assume(const Conditioning& given, View<const double> C, View<const double> beta, bool can_factorize,
                 View<const double> L = {});
-  // A latent process of mean k(z, X) c and variance k(z, z) - |L^-1 (root o k(X, z))|^2, where L is the Cholesky factor of
-  // I + diag(root) k(X, X) diag(root), and o multiplies elementwise. With an empty root, L is the factor of k(X, X).
-  Status assume_latent(const Kernel& k, View<const double> X, View<const double> c, std::shared_ptr<const LowerTiles<double>> L,
-                       std::vector<double> root);
+  // Interpolation: the mean k(z, X) c and the variance k(z, z) - |L^-1 k(X, z)|^2, where L is the Cholesky factor of k(X, X).
+  Status assume_factor(const Kernel& k, View<const double> X, View<const double> c,
+                       std::shared_ptr<const LowerTiles<double>> L);
   // Interpolation with a kernel matrix that is singular up to rounding: k(X, X)^+ = R R', R (n, rank).
   Status assume_root(const Kernel& k, View<const double> X, View<const double> c, View<const double> R);
 

@@ -37,42 +37,17 @@ constexpr double near = 1e-6;           // from where sweeps that bring no more 
 
 }  // namespace
 
-Status ExpectationPropagation::prepare(const Kernel& k, const Problem& problem) {
-  problem_ = problem;
-  if (likelihood_->is_of_two())
-    return Status::invalid("expectation propagation: a likelihood of two latent functions takes Laplace's approximation");
-  if (problem.y.cols != 1) return Status::invalid("a likelihood has one output; fit a model for each");
-  for (std::size_t i = 0; i < n() && problem.weights; ++i)
-    if (problem.weights[i] != 1.0)
-      return Status::invalid("expectation propagation: points have no weights here; use Laplace's approximation");
-  y_.resize(n());
-  for (std::size_t i = 0; i < n(); ++i) y_[i] = problem.y(static_cast<Index>(i), 0);
-  Status status = likelihood_->check(observations());
-  if (!status.ok()) return status;
-  Numbers diagonal(n());
-  status = gram_diagonal<double>(k, problem.X, vector(diagonal.data(), problem.X.rows));
-  double size = 0.0;
-  for (const double value : diagonal) size += value / static_cast<double>(n());
-  least_ = least_precision / std::max(size, std::numeric_limits<double>::min() / least_precision);
-  return status;
-}
-
 Status ExpectationPropagation::fit_sites(const Kernel& k, const std::vector<PropagatedSite>& sites, const Request& request,
                                          bool differentiable) {
-  for (Numbers* values : {&noise_, &targets_, &all_noise_}) values->resize(n());
+  noise_.resize(n());
+  targets_.resize(n());
   for (std::size_t i = 0; i < n(); ++i) {
     noise_[i] = 1.0 / sites[i].precision;
     targets_[i] = sites[i].shift / sites[i].precision;
-    all_noise_[i] = noise_[i];
-    if (problem_.noise.rows > 0) all_noise_[i] += problem_.noise(problem_.noise.rows == 1 ? 0 : static_cast<Index>(i), 0);
   }
-  Problem here = problem_;
-  here.y = vector(static_cast<const double*>(targets_.data()), problem_.X.rows);
-  here.noise = vector(static_cast<const double*>(all_noise_.data()), problem_.X.rows);
-  if (problem_.unknown_noise.rows == 0) here.unknown_noise = problem_.noise;
   shows_best_ = false;
   ++steps_;
-  return factor_.show(k, here, request, differentiable, fit_);
+  return fit_targets(k, targets_, noise_, request, differentiable);
 }
 
 Status ExpectationPropagation::find_cavities(const double* residual, const double* spread, Cavities& out) const {
@@ -236,7 +211,12 @@ Status ExpectationPropagation::show_all(const Kernel& k, const Problem& problem,
                                         Fit& fit) {
   if (!factor_.has_prior() && request.left_out && !request.groups.alone())
     return Status::invalid("expectation propagation by neighbours: points can be left out alone, not in groups");
-  Status status = prepare(k, problem);
+  if (likelihood_->is_of_two())
+    return Status::invalid("expectation propagation: a likelihood of two latent functions takes Laplace's approximation");
+  for (Index i = 0; i < problem.X.rows && problem.weights; ++i)
+    if (problem.weights[i] != 1.0)
+      return Status::invalid("expectation propagation: points have no weights here; use Laplace's approximation");
+  Status status = prepare(k, problem, least_precision);
   if (status.ok()) status = find(k);
   if (!status.ok()) return status;
   Request of_factor = request;

@@ -211,6 +211,14 @@ Status ExpectationPropagation::pull_parameter(const Partials& partials, bool of_
   return status;
 }
 
+Status ExpectationPropagation::with_implicit(const Partials& partials, Partials& all) {
+  Adjoint of;
+  const Status status = differentiate(partials, of);
+  all = std::move(of.partials);
+  all.unit = partials.unit;
+  return status;
+}
+
 Status ExpectationPropagation::pull_all(const Partials& partials, Gradient& out) {
   Adjoint of;
   Status status = differentiate(partials, of);

@@ -22,6 +22,9 @@ class Gaussian final : public Pointwise<Gaussian> {
 
   std::string name() const override { return std::isinf(lower_) && std::isinf(upper_) ? "gaussian" : "censored_gaussian"; }
   std::vector<LikelihoodParameter> parameters() const override { return {scale_parameter("noise", log_noise_)}; }
+  std::vector<double> arguments() const override {
+    return name() == "gaussian" ? std::vector<double>{noise_} : std::vector<double>{noise_, lower_, upper_};
+  }
   std::shared_ptr<const Likelihood> with(const std::vector<double>& values) const override {
     return std::make_shared<Gaussian>(values[0], lower_, upper_);
   }

@@ -97,6 +97,10 @@ class Laplace final : public Pointwise<Laplace> {
 
   std::string name() const override { return quantile_ == 0.0 ? "laplace" : "asymmetric_laplace"; }
   std::vector<LikelihoodParameter> parameters() const override { return {scale_parameter("scale", log_scale_)}; }
+  std::vector<double> arguments() const override {
+    const double scale = std::exp(log_scale_);
+    return quantile_ == 0.0 ? std::vector<double>{scale} : std::vector<double>{scale, quantile_};
+  }
   std::shared_ptr<const Likelihood> with(const std::vector<double>& values) const override {
     return std::make_shared<Laplace>(values[0], quantile_, unit_information_);
   }

@@ -22,6 +22,7 @@ class Ordinal final : public Pointwise<Ordinal> {
 
   std::string name() const override { return "ordinal"; }
   std::vector<LikelihoodParameter> parameters() const override { return listed(values_); }
+  std::vector<double> arguments() const override { return thresholds_; }
   std::shared_ptr<const Likelihood> with(const std::vector<double>& values) const override {
     return std::make_shared<Ordinal>(values);
   }

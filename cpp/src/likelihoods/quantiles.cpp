@@ -11,6 +11,7 @@ namespace kernsel {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double largest = 1e300;  // of a quantile that is finite: beyond, distribution functions overflow
 
 // Numbers without bounds in the place of y: the logarithm of the distance from a bound, or the logarithm of the ratio of the
 // distances from two. Whole numbers stay as they are.
@@ -105,8 +106,8 @@ class Search {
   // Between the ends, in the middle of their logarithms if one is far from the other; or beyond the only end.
   double inside() {
     if (!std::isfinite(low_) && !std::isfinite(high_)) return 0.0;
-    if (!std::isfinite(low_)) return high_ - longer_step();
-    if (!std::isfinite(high_)) return low_ + longer_step();
+    if (!std::isfinite(low_)) return std::max(high_ - longer_step(), -largest);
+    if (!std::isfinite(high_)) return std::min(low_ + longer_step(), largest);
     if (low_ >= 1.0 && high_ > 4.0 * low_) return std::sqrt(low_) * std::sqrt(high_);
     if (high_ <= -1.0 && low_ < 4.0 * high_) return -std::sqrt(-high_) * std::sqrt(-low_);
     return 0.5 * low_ + 0.5 * high_;

@@ -66,6 +66,7 @@ double gamma_power(double a, double x) {
 // -z^2 / 2, so that it is negligible after 80 = z^2 - z_0^2.
 double gamma_tail(double a, double x) {
   const double root = std::sqrt(a), from = (x - a) / root, sign = from < 0.0 ? -1.0 : 1.0, least = std::abs(from);
+  if (least > 1e3) return 0.0;  // and its square may overflow
   double end = std::sqrt(least * least + 80.0) + 2.0;
   if (sign < 0.0) end = std::min(end, root * (1.0 - 1e-12));
   constexpr int pieces = 4;
@@ -81,6 +82,7 @@ double gamma_tail(double a, double x) {
 }
 
 constexpr double large_shape = 200.0;  // from which on integrals are evaluated as such
+constexpr double far = 1e5;            // exp(-x) x^a is zero for an x that is as many times a
 constexpr int most_terms = 2000;
 constexpr double tiny = 1e-290;
 
@@ -113,6 +115,20 @@ struct Pair {
 
 double gamma_fraction(double a, double x) {
   return gamma_power(a, x) / continued_fraction(x + 1.0 - a, [&](int k) { return Pair{-k * (k - a), x + 2.0 * k + 1.0 - a}; });
+}
+
+// The incomplete beta function for an x that is not above (a + 1) / (a + b + 2), by x^a (1 - x)^b / B(a, b), its exponent
+// measured from the maximum at x = a / (a + b).
+double beta_fraction(double a, double b, double x, double rest) {
+  const double n = a + b, t = (x * b - rest * a) / a, u = (rest * a - x * b) / b;
+  const double rests = stirling_rest(n) - stirling_rest(a) - stirling_rest(b);
+  const double power = std::sqrt(a * (b / n) / (2.0 * pi)) *
+                       std::exp(a * log_less_line(x * (n / a), t) + b * log_less_line(rest * (n / b), u) + rests);
+  const double fraction = continued_fraction(1.0, [&](int k) {
+    const double m = k / 2, c = a + 2.0 * m;
+    return Pair{x * (k % 2 ? -(a + m) / c * ((n + m) / (c + 1.0)) : m / (c - 1.0) * ((b - m) / c)), 1.0};
+  });
+  return std::min(power / (a * fraction), 1.0);
 }
 
 }  // namespace
@@ -167,14 +183,16 @@ double digamma_rise(double x, double count) {
 
 double lower_gamma(double a, double x) {
   if (!(x > 0.0)) return std::isnan(x) ? x : 0.0;
-  if (x == infinity) return 1.0;
+  if (a == infinity) return 0.0;
+  if (x == infinity || x > far * (a + 1.0)) return 1.0;
   if (a >= large_shape) return x < a ? gamma_tail(a, x) : 1.0 - gamma_tail(a, x);
   return x < a + 1.0 ? std::min(gamma_series(a, x), 1.0) : 1.0 - gamma_fraction(a, x);
 }
 
 double upper_gamma(double a, double x) {
   if (!(x > 0.0)) return std::isnan(x) ? x : 1.0;
-  if (x == infinity) return 0.0;
+  if (a == infinity) return 1.0;
+  if (x == infinity || x > far * (a + 1.0)) return 0.0;
   if (a >= large_shape) return x < a ? 1.0 - gamma_tail(a, x) : gamma_tail(a, x);
   return x < a + 1.0 ? std::max(1.0 - gamma_series(a, x), 0.0) : gamma_fraction(a, x);
 }
@@ -182,17 +200,8 @@ double upper_gamma(double a, double x) {
 double incomplete_beta(double a, double b, double x, double rest) {
   if (!(x > 0.0)) return std::isnan(x) ? x : 0.0;
   if (!(rest > 0.0)) return 1.0;
-  if (x * (a + b + 2.0) > a + 1.0) return 1.0 - incomplete_beta(b, a, rest, x);
-  // x^a (1 - x)^b / B(a, b), its exponent measured from the maximum at x = a / (a + b).
-  const double n = a + b, t = (x * b - rest * a) / a, u = (rest * a - x * b) / b;
-  const double rests = stirling_rest(n) - stirling_rest(a) - stirling_rest(b);
-  const double power = std::sqrt(a * (b / n) / (2.0 * pi)) *
-                       std::exp(a * log_less_line(x * (n / a), t) + b * log_less_line(rest * (n / b), u) + rests);
-  const double fraction = continued_fraction(1.0, [&](int k) {
-    const double m = k / 2, c = a + 2.0 * m;
-    return Pair{k % 2 ? -(a + m) * (n + m) * x / (c * (c + 1.0)) : m * (b - m) * x / ((c - 1.0) * c), 1.0};
-  });
-  return std::min(power / (a * fraction), 1.0);
+  const bool above = x * (a + b + 2.0) > a + 1.0;
+  return above ? 1.0 - beta_fraction(b, a, rest, x) : beta_fraction(a, b, x, rest);
 }
 
 double log_normal_density(double x) { return -0.5 * (x * x + log_two_pi); }

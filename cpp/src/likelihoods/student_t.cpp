@@ -26,8 +26,9 @@ class StudentT final : public Pointwise<StudentT> {
         log_factor_(log_rising(0.5 * freedom_, 0.5) - 0.5 * (log_freedom_ + log_pi) - log_scale_) {}
 
   std::string name() const override { return "student_t"; }
+  // By default df is searched for where y has a variance: with heavier tails estimates of f are much less efficient.
   std::vector<LikelihoodParameter> parameters() const override {
-    return {scale_parameter("scale", log_scale_), {"df", log_freedom_, std::log(1.5), std::log(1e3), true}};
+    return {scale_parameter("scale", log_scale_), {"df", log_freedom_, std::log(2.1), std::log(1e3), true}};
   }
   std::shared_ptr<const Likelihood> with(const std::vector<double>& values) const override {
     return std::make_shared<StudentT>(values[0], values[1]);

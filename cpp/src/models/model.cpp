@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <new>
 #include <optional>
 
@@ -36,6 +37,24 @@ const char* name_of(const Basis& basis) {
   }
 }
 
+// The name and the arguments of a likelihood, in JSON, if `named` makes it from these.
+Status append_likelihood(std::string& text, const Likelihood& likelihood) {
+  std::shared_ptr<const Likelihood> again;
+  const std::vector<double> arguments = likelihood.arguments();
+  const Status status = likelihoods::named(likelihood.name(), arguments, again);
+  if (!status.ok()) return Status::invalid("save_model: a likelihood that has no name cannot be written");
+  text += "[\"" + likelihood.name() + "\"";
+  for (const double argument : arguments) {
+    text += ",";
+    if (std::isfinite(argument))
+      append_number(text, argument);
+    else
+      text += "null";
+  }
+  text += "]";
+  return status;
+}
+
 std::vector<double> numbers_of(View<const double> from) {
   std::vector<double> numbers;
   for (Index i = 0; i < from.rows; ++i)
@@ -58,6 +77,7 @@ struct Model::Content {
   Index d = 0, outputs = 0;
   std::vector<double> factor, offset, scale, spread;
   double jitter = 0.0;
+  std::shared_ptr<const Likelihood> likelihood;  // of observations; nullptr for normal noise
   std::vector<double> linear;  // (d, outputs), by rows: the coefficients of the columns of z if there are no points
 
   void set_spread() {
@@ -74,6 +94,8 @@ struct Model::Content {
   Status read(Container& file, const Json& json);
   Status read_near(Container& file, const Json& json, const Conditioning& given, View<const double> beta);
   Status read_landmarks(Container& file, const Json& json, const Conditioning& given);
+  Status read_likelihood(const Json& observed);
+  Status latent(View<const double> Z, const double* size, std::vector<double>& mean, std::vector<double>& variance) const;
   Status mean(View<const double> Z, View<double> out) const;
   Status deviation(View<const double> Z, View<double> out) const;
 };
@@ -122,6 +144,11 @@ Status Model::Content::read(Container& file, const Json& json) {
   if (approximation && !has_targets) return Status::invalid(wrong);
   if (has_points) status = kernel.check(d);
   if (!status.ok()) return status;
+  if (const Json* observed = json.find("observed")) {
+    if (!process || outputs != 1) return Status::invalid("model: a likelihood is for a process of one output");
+    status = read_likelihood(*observed);
+    if (!status.ok()) return status;
+  }
 
   std::vector<double> X, y, B, C, diagonal;
   const Json* means_refined = approximation && approximation->find("landmarks") ? approximation->find("refined") : nullptr;
@@ -157,6 +184,34 @@ Status Model::Content::read(Container& file, const Json& json) {
     return read_near(file, *approximation, given, beta);
   if (!status.ok() || (approximation && !refined)) return status;
   return dense.assume(given, rows<const double>(C.data(), points, outputs), beta, process && !refined);
+}
+
+// A likelihood is a list of its name and its arguments; a limit that is null is infinite.
+Status Model::Content::read_likelihood(const Json& observed) {
+  const Json* form = observed.find("core_likelihood");
+  if (!form || form->items.empty() || !form->items[0].is(Json::Kind::text))
+    return Status::invalid("model: expected a likelihood, a list of its name and numbers");
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::vector<double> arguments;
+  for (std::size_t i = 1; i < form->items.size(); ++i) {
+    const Json& item = form->items[i];
+    if (!item.is(Json::Kind::number) && !item.is(Json::Kind::null))
+      return Status::invalid("model: expected numbers as the arguments of a likelihood");
+    arguments.push_back(item.is(Json::Kind::number) ? item.number : i == 2 ? -infinity : infinity);
+  }
+  return likelihoods::named(form->items[0].text, arguments, likelihood);
+}
+
+// The margins of f at points, and a check of the sizes of observations there.
+Status Model::Content::latent(View<const double> Z, const double* size, std::vector<double>& mean,
+                              std::vector<double>& variance) const {
+  mean.assign(static_cast<std::size_t>(Z.rows), 0.0);
+  variance = mean;
+  Status status = size ? likelihood->check_sizes(Z.rows, size) : Status{};
+  if (status.ok()) status = this->mean(Z, vector(mean.data(), Z.rows));
+  if (status.ok()) status = posterior().variance(Z, vector(variance.data(), Z.rows));
+  for (double& value : variance) value = std::max(value, 0.0) * spread[0] * spread[0];
+  return status;
 }
 
 // A posterior by nearest neighbours: their numbers, the triangle of inducing points and trend, and the landmarks.
@@ -356,14 +411,55 @@ Status Model::predict_gradient(View<const double> Z, View<double> mean, View<dou
   });
 }
 
+const Likelihood* Model::likelihood() const { return content_ ? content_->likelihood.get() : nullptr; }
+
+Status Model::set_likelihood(std::shared_ptr<const Likelihood> likelihood) {
+  if (!content_ || !content_->process || content_->outputs != 1)
+    return Status::invalid("set_likelihood: expected a Gaussian process of one output");
+  content_->likelihood = std::move(likelihood);
+  return {};
+}
+
+Status Model::predict_observations(View<const double> Z, const double* size, double* mean, double* variance) const {
+  if (!likelihood()) return Status::invalid("predict_observations: expected a model that has a likelihood");
+  if (Z.cols != content_->d) return Status::invalid("Z: expected as many columns as the model has");
+  return within_memory([&] {
+    std::vector<double> f, spread;
+    const Status status = content_->latent(Z, size, f, spread);
+    return status.ok() ? likelihood()->predict({Z.rows, f.data(), spread.data(), size}, mean, variance) : status;
+  });
+}
+
+Status Model::predict_quantiles(View<const double> Z, const double* size, const std::vector<double>& levels,
+                                View<double> quantiles) const {
+  if (!likelihood()) return Status::invalid("predict_quantiles: expected a model that has a likelihood");
+  if (Z.cols != content_->d) return Status::invalid("Z: expected as many columns as the model has");
+  if (quantiles.rows != Z.rows || quantiles.cols != static_cast<Index>(levels.size()))
+    return Status::invalid("quantiles: expected a row for each point and a column for each level");
+  if (!std::all_of(levels.begin(), levels.end(), [](double level) { return level > 0.0 && level < 1.0; }))
+    return Status::invalid("levels: expected numbers between 0 and 1, both excluded");
+  return within_memory([&] {
+    std::vector<double> f, spread, found(static_cast<std::size_t>(Z.rows));
+    Status status = content_->latent(Z, size, f, spread);
+    for (std::size_t k = 0; k < levels.size() && status.ok(); ++k) {
+      const std::vector<double> level(found.size(), levels[k]);
+      status = likelihood()->predict_quantile({Z.rows, f.data(), spread.data(), size}, level.data(), found.data());
+      for (Index i = 0; i < Z.rows; ++i) quantiles(i, static_cast<Index>(k)) = found[static_cast<std::size_t>(i)];
+    }
+    return status;
+  });
+}
+
 Status Model::append(View<const double> X, View<const double> y, View<const double> noise) {
   if (!content_ || !content_->process) return Status::invalid("append: only Gaussian processes take more points in");
+  if (content_->likelihood) return Status::invalid("append: observations of a likelihood would need all targets anew");
   if (content_->refined) return Status::invalid("append: means that were refined would have to be found anew");
   return within_memory([&] { return content_->posterior().append(X, y, noise); });
 }
 
 Status Model::remove(Index i) {
   if (!content_ || !content_->process) return Status::invalid("remove: only Gaussian processes leave points out");
+  if (content_->likelihood) return Status::invalid("remove: observations of a likelihood would need all targets anew");
   if (content_->refined) return Status::invalid("remove: means that were refined would have to be found anew");
   return within_memory([&] { return content_->posterior().remove(i); });
 }
@@ -417,6 +513,12 @@ Status save_model(const char* path, const Model& model) {
     std::string description = "{\"estimator\":\"" + own.estimator + "\",\"columns\":" + std::to_string(own.d) +
                               ",\"core_kernel\":" + kernel + ",\"trend\":" + trend + ",\"jitter\":";
     append_number(description, own.jitter);
+    if (own.likelihood) {
+      description += ",\"observed\":{\"core_likelihood\":";
+      const Status written = append_likelihood(description, *own.likelihood);
+      if (!written.ok()) return written;
+      description += "}";
+    }
     const Index n = own.of_landmarks ? own.of_landmarks->X().rows : own.posterior().points(), m = own.outputs;
     std::vector<Named> arrays{{"offset", {m}, own.offset}, {"factor", {m}, own.factor}};
     const auto add = [&](const auto& posterior, bool has_targets) {

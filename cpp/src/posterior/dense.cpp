@@ -37,10 +37,10 @@ struct DensePosterior::Content {
   Index n = 0, d = 0, m = 0, q = 0;
   Numbers X, y, noise;  // (n, d) and (n, m), by rows; (n)
   Basis basis;
-  Numbers H;        // (n, q), by columns
-  Numbers c;        // (n, m), by rows
-  Numbers beta;     // (q, m), by rows
-  Numbers root, R;  // of latent processes; of singular matrices, (n, rank), by rows
+  Numbers H;     // (n, q), by columns
+  Numbers c;     // (n, m), by rows
+  Numbers beta;  // (q, m), by rows
+  Numbers R;     // of singular matrices, (n, rank), by rows
   Index rank = 0;
   bool knows_variances = false, has_targets = false;
   mutable std::shared_ptr<LowerTiles<double>> own;
@@ -166,14 +166,8 @@ struct DensePosterior::Content {
     return {};
   }
 
-  void scale_rows(View<double> B) const {
-    for (Index i = 0; i < B.rows && !root.empty(); ++i)
-      for (Index z = 0; z < B.cols; ++z) B(i, z) *= root[static_cast<std::size_t>(i)];
-  }
-
   // b'K~^-1 b of each column of a block, which may be overwritten.
   Status explained(View<double> cross, View<double> out) const {
-    scale_rows(cross);
     if (rank == 0) return inverse_quadratic<double>(*shared, cross, out);
     Numbers sums(static_cast<std::size_t>(cross.cols));
     for (Index z = 0; z < cross.cols; ++z) out(z, 0) = 0.0;
@@ -190,7 +184,7 @@ struct DensePosterior::Content {
   // P.ii, none of them negative.
   Status precision(Numbers& out) const {
     Status status = require_factor();
-    if (status.ok() && (rank > 0 || !root.empty())) status = Status::invalid("leave_one_out: this is no fit by least squares");
+    if (status.ok() && rank > 0) status = Status::invalid("leave_one_out: this is no fit by least squares");
     out.assign(static_cast<std::size_t>(n), 0.0);
     if (status.ok()) status = inverse_diagonal<double>(*shared, vector(out.data(), n));
     return status;
@@ -244,14 +238,12 @@ Status DensePosterior::assume(const Conditioning& given, View<const double> C, V
   return status;
 }
 
-Status DensePosterior::assume_latent(const Kernel& k, View<const double> X, View<const double> c,
-                                     std::shared_ptr<const LowerTiles<double>> L, std::vector<double> root) {
+Status DensePosterior::assume_factor(const Kernel& k, View<const double> X, View<const double> c,
+                                     std::shared_ptr<const LowerTiles<double>> L) {
   const Status status = assume({k, X, {}, {}, {}}, c, {}, true);
   if (!status.ok()) return status;
-  if (L->size() != X.rows || (!root.empty() && static_cast<Index>(root.size()) != X.rows))
-    return Status::invalid("posterior: the shapes of its arrays do not fit to each other");
+  if (L->size() != X.rows) return Status::invalid("posterior: the shapes of its arrays do not fit to each other");
   content_->shared = std::move(L);
-  content_->root = std::move(root);
   return {};
 }
 
@@ -354,7 +346,6 @@ Status DensePosterior::covariance(View<const double> Z, View<double> out) const 
   status = cross_gram<double>(own.kernel, own.points(), Z, cross);
   Numbers of_trend;
   if (status.ok()) status = own.of_trend(Z, cross, of_trend);
-  own.scale_rows(cross);
   if (status.ok()) status = solve_lower<double>(*own.shared, cross);
   if (!status.ok()) return status;
   constexpr Index tile = 96;
@@ -432,10 +423,8 @@ Status DensePosterior::variance_gradient(View<const double> Z, View<double> out)
       found = pullback_points<double>(own.kernel, points, rows<const double>(identity.data(), count, count),
                                       out.block(begin, 0, count, d));
     // d/dz k(z, X) K~^-1 k(X, z) = 2 sum_i dk(z, x_i)/dz w_i, w = K~^-1 k(X, z) + V R^-T r
-    own.scale_rows(cross);
     if (found.ok()) found = kernsel::solve<double>(*own.shared, cross);
     if (!found.ok()) return found;
-    own.scale_rows(cross);
     for (Index j = 0; j < q; ++j)
       for (Index i = 0; i < n; ++i)
         for (Index z = 0; z < count; ++z) cross(i, z) += own.trend.V(i, j) * s[static_cast<std::size_t>(j * count + z)];

@@ -103,7 +103,10 @@ Status Chooser::Content::prepare() {
   all = objective(nullptr, profiled);
   few = noisy && n <= few_points;
   if (n > options.many_points && problem.same_for_any_points && !approximates()) {
-    subset = random.subset(n, std::min(n, options.subset_points));
+    for (std::size_t i = 0; i < options.subset.size(); ++i)
+      if (options.subset[i] < (i ? options.subset[i - 1] + 1 : 0) || options.subset[i] >= n)
+        return Status::invalid("subset: expected different rows of the points, in order");
+    subset = options.subset.empty() ? random.subset(n, std::min(n, options.subset_points)) : options.subset;
     std::vector<double> H;
     if (!independent(Rows::copy(problem.trend, subset, H))) subset.clear();
     if (!subset.empty()) of_subset = problem.criterion(subset);

@@ -91,6 +91,7 @@ def core_search(
         "progress": budget.progress,
         "many_points": MANY,
         "subset_points": SUBSET,
+        "subset": [],
         "finds_amplitude": False,
         "restarts": 0,
         "newton": True,

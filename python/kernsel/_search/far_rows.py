@@ -52,5 +52,6 @@ class FarRows:
         subject = f"row {named} is" if len(order) == 1 else f"{len(order)} rows, {named}, are"
         return (
             f"{subject} farther from what the others predict than normal noise has it, in standard deviations. Check them: "
-            'outliers=[...] with the numbers of wrong ones keeps them from counting; SVR("auto") depends less on them.'
+            'outliers=[...] with the numbers of wrong ones keeps them from counting; likelihood="student_t" depends less on '
+            "them."
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +12,9 @@ from kernsel._base.annotations import Indices, Vector
 from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.trend import Trend, trend_matrix
 from kernsel._search.choice import finished, generator_of
-from kernsel._search.core_search import Budget, core_search
+from kernsel._search.core_search import MANY, SUBSET, Budget, core_search
 from kernsel._search.layout import Layout, has_values
+from kernsel._search.own_optimizer import Optimizer, own_optimizer
 from kernsel._search.selection import Selection
 from kernsel.approximations import Approximation
 from kernsel.criteria import Criterion
@@ -38,15 +39,18 @@ def choose_with_likelihood(
     trend: Trend = None,
     groups: Indices | None = None,
     names: Sequence[str] | None = None,
+    optimizer: str | Optimizer = "auto",
     n_restarts: int = 0,
     random_state: int | np.random.RandomState | None = None,
     budget: Budget | None = None,
     approximation: Approximation | None = None,
+    subset: Callable[[int], Indices] | None = None,
     same_for_any_points: bool = True,
 ) -> tuple[Selection, Likelihood]:
     """Find hyperparameters, and those parameters of the likelihood that are to be found, for which a criterion is best.
 
-    The arguments are those of :func:`kernsel._search.choose`; the noise is one of the latent function.
+    The arguments are those of :func:`kernsel._search.choose`; the noise is one of the latent function. If there are many
+    points, the search begins with those that `subset` returns for a number of them, in order, or by default with random ones.
 
     Returns
     -------
@@ -73,6 +77,8 @@ def choose_with_likelihood(
         options={
             "finds_amplitude": finds_amplitude,
             "restarts": n_restarts,
+            "newton": optimizer != "l-bfgs-b",
+            "subset": [] if subset is None or len(X) <= MANY else subset(SUBSET).tolist(),
             "profile": False,
             "same_for_any_points": same_for_any_points and criterion.same_for_any_points and groups is None,
             "has_values": has_values(kernel),
@@ -83,7 +89,7 @@ def choose_with_likelihood(
         },
         groups=groups,
     )
-    found = search.run()
+    found = own_optimizer(optimizer, search, n_restarts) if callable(optimizer) else search.run()
     free = [p.name for p in parameters if not p.fixed]
     selection = finished(found, layout, criterion, False, began, approximation is not None, free)
     likelihood = observations.likelihood.with_values(found["likelihood"].tolist())

@@ -65,7 +65,7 @@ class Selection:
     remarks : list of str
         Sentences that a user should read, such as how many rows are repeated.
     rows : ndarray of int or None
-        The rows that were learnt from, if others are copies of them; None if all were.
+        The rows that were learnt from, if others are copies of them or have a weight of zero; None if all were.
     """
 
     kernel: Kernel
@@ -117,6 +117,11 @@ class Selection:
         """Return the report of a search for which each row was learnt from once, with rows numbered as they were given."""
         far = None if self.far is None else replace(self.far, rows=once.kept[self.far.rows])
         return replace(self, far=far, remarks=[str(once), *self.remarks], rows=once.kept)
+
+    def among(self, used: Indices) -> Selection:
+        """Return the report of a search among some of the rows, with rows numbered as they were given."""
+        far = None if self.far is None else replace(self.far, rows=used[self.far.rows])
+        return replace(self, far=far, rows=used if self.rows is None else used[self.rows])
 
     @property
     def said_of_far(self) -> str:

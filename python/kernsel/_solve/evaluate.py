@@ -19,6 +19,7 @@ from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel._solve.by_blocks import evaluate_by_blocks, kernel_and_landmarks, passes_over
 from kernsel._solve.by_parts import ByParts, evaluate_by_parts
 from kernsel._solve.found_by_blocks import ByBlocks
+from kernsel._solve.left_out_derivatives import left_out_derivatives
 from kernsel.approximations import Approximation, Nystrom, Vecchia, approximation_given
 from kernsel.criteria import Criterion, LeaveOneOut, Workspace
 from kernsel.criteria.base import Given, Loss
@@ -334,6 +335,10 @@ class LeaveOneOutFit:
         The number of the group with which each point is left out; all different if each is left out alone.
     dual_coef : ndarray of shape (n,) or (n, m)
         The coefficients c = P y of the fit with all points.
+    residuals_gradient : ndarray of shape (n, p) or (n, m, p), or None
+        If asked for, d residuals / d theta: the derivatives in the hyperparameters of the kernel, on the scale of its `theta`.
+    variances_gradient : ndarray of shape (n, p), or None
+        If asked for, d variances / d theta.
     """
 
     residuals: NDArray[np.float64]
@@ -342,6 +347,8 @@ class LeaveOneOutFit:
     leverage: NDArray[np.float64]
     groups: NDArray[np.intp]
     dual_coef: NDArray[np.float64]
+    residuals_gradient: NDArray[np.float64] | None = None
+    variances_gradient: NDArray[np.float64] | None = None
 
 
 def loo(
@@ -353,6 +360,7 @@ def loo(
     trend: Trend = None,
     groups: ArrayLike | None = None,
     approximation: Approximation | None = None,
+    gradient: bool = False,
 ) -> LeaveOneOutFit:
     """Return leave-one-out residuals, means and variances, and the leverages, of all points from one factorization.
 
@@ -375,6 +383,10 @@ def loo(
     approximation : kernsel.Vecchia or kernsel.Nystrom, optional
         For many points: each is predicted from its nearest neighbours among those that are not left out with it, or by the
         function's values at landmarks.
+    gradient : bool
+        Also compute the derivatives of each residual and each variance in the hyperparameters of the kernel, of which any loss
+        of points that are left out can be differentiated: O(n^2 p) operations for each point. (The gradients of the criteria
+        of :func:`kernsel.evaluate` take O(n^3 + n^2 p) in all.) A noise to differentiate in is that of a WhiteKernel.
 
     Returns
     -------
@@ -387,6 +399,14 @@ def loo(
     >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 0.0])
     >>> ks.loo(RBF(1.0), X, y, noise=0.1).means.round(3)
     array([0.695, 0.   , 0.695])
+
+    The slope of the mean squared residual:
+
+    >>> fit = ks.loo(RBF(1.0), X, y, noise=0.1, gradient=True)
+    >>> (2 * fit.residuals @ fit.residuals_gradient / 3).round(4)
+    array([0.8448])
+    >>> ks.evaluate("loo", RBF(1.0), X, y, noise=0.1, gradient=True).gradient.round(4)
+    array([0.8448])
     """
     ours, points, targets, known, _ = _problem(kernel, X, y, noise, trend, None)
     H = trend_matrix(trend, points)
@@ -396,6 +416,8 @@ def loo(
     core, diagonal = ours.build(), np.atleast_1d(known)
 
     near = approximation_given(approximation, ours, points.shape[1])
+    if gradient and near is not None:
+        raise ValueError(f"gradient: expected False with an approximation, got {near!r}; kernsel.evaluate has gradients by it")
     workspace, how = Workspace(), None if near is None else near.core()
 
     def evaluated(criterion: _core.Criterion) -> _core.Evaluation:
@@ -415,7 +437,14 @@ def loo(
         residuals, own = left_out_in_groups(evaluated, *together)
     residuals = residuals.reshape(targets.shape)
     numbers = np.arange(n) if together is None else together[0]
-    return LeaveOneOutFit(residuals, targets - residuals, own, leverage, numbers, dual_coef)
+    in_residuals = in_variances = None
+    if gradient:
+        columns = targets.reshape(n, -1)
+        in_residuals, in_variances = left_out_derivatives(
+            ours, points, columns, diagonal, H, None if together is None else numbers
+        )
+        in_residuals = in_residuals.reshape(*targets.shape, ours.n_dims)
+    return LeaveOneOutFit(residuals, targets - residuals, own, leverage, numbers, dual_coef, in_residuals, in_variances)
 
 
 def left_out_in_groups(

@@ -41,6 +41,7 @@ def document_of(study: Study, files: dict[str, str], learnt: LearntFromAll | Non
             {
                 "name": one.input.name,
                 "kind": one.input.kind,
+                "alone": one.alone,
                 "share": one.share,
                 "length_scales": [
                     {"kernel": length.part, "column": length.column, "value": length.value}

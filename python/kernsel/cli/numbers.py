@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,9 @@ class NumberPredictions:
         ends = [0.5 - self._level / 2, 0.5 + self._level / 2]
         for start in range(0, len(table.X), _BLOCK):
             begin(start + 1)
-            found = self._study.model.predictive(table.X[start : start + _BLOCK])
+            rows = slice(start, start + _BLOCK)
+            sizes: dict[str, Any] = {name: values[rows] for name, values in table.told_sizes.items()}
+            found = self._study.model.predictive(table.X[rows], **sizes)
             parts.append(np.column_stack([found.mean, found.std, found.quantiles(ends)[:, 0]]))
         columns: dict[str, Vector] = dict(zip(_NAMES, np.concatenate(parts).T, strict=True))
         output: Columns = {}

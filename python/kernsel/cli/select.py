@@ -17,6 +17,7 @@ from kernsel.cli.parser import criteria as criteria_named
 from kernsel.cli.terminal import Terminal
 from kernsel.criteria.names import offered
 from kernsel.criteria.table import TABLE
+from kernsel.likelihoods.named import NAMED
 from kernsel.study import Study, kernel_of, study
 from kernsel.study.all_rows import LearntFromAll, learn_from_all
 from kernsel.study.select import USUAL
@@ -44,6 +45,7 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         '  kernsel select data.csv --target y --kernel "RBF + Linear" --kernel "Matern(nu=2.5)" --criterion loo,lml,gcv\n'
         "  kernsel select data.csv --target y --kernel search --budget 2m --report report.html\n"
         "  kernsel select flowers.csv --target species --classify --test 20%\n"
+        "  kernsel select faults.csv --target faults --likelihood poisson --exposure hours\n"
         "  kernsel select big.parquet --target y --rows 3000 --leave-out id,comment --missing mean --seed 1\n"
         "  cat data.csv | kernsel select - --target y --json > result.json\n\n"
         'kernels: text such as "RBF", "Matern(nu=2.5) + Linear" or "RBF.on([\'speed\']) * Linear". There are\n'
@@ -81,6 +83,14 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         "--test", type=share, default=0.0, metavar="20%", help="hold so many rows out, to test the model".replace("%", "%%")
     )
     data.add_argument(
+        "--exposure",
+        metavar="NAME",
+        help="the column that says how long or how much each count of the target was counted; it is then no input",
+    )
+    data.add_argument(
+        "--trials", metavar="NAME", help="the column with the number of trials, of which the target has successes"
+    )
+    data.add_argument(
         "--groups", metavar="NAME", help="leave rows with the same value in this column out together; it is then no input"
     )
     data.add_argument(
@@ -112,6 +122,12 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="stack: mix all kernels by the first criterion, with the weights that make rows left out most likely; none: take "
         "the best one; auto (default): mix if the evidence compares several",
+    )
+    choice.add_argument(
+        "--likelihood",
+        choices=sorted(NAMED),
+        metavar="NAME",
+        help=f"what the target is, given the function: {', '.join(NAMED)}; normal noise by default",
     )
     choice.add_argument(
         "--noise", type=variance, default="auto", metavar="VARIANCE", help="0 for data without noise; found by default"
@@ -149,6 +165,8 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     if arguments.groups and arguments.time:
         arguments.parser.error("--groups, --time: expected one of them, since both tell what is left out together")
     require_model(save)
+    if arguments.classify and (arguments.likelihood or arguments.exposure or arguments.trials):
+        arguments.parser.error("--classify, --likelihood: expected one of them, since both say what the target is")
     if arguments.classify:
         return select_classes(arguments, terminal, save=save)
     require_writable(save, arguments.report)
@@ -170,6 +188,8 @@ def _read(arguments: argparse.Namespace) -> tuple[Table, int | None]:
         "missing": arguments.missing,
         "groups": arguments.groups,
         "time": arguments.time,
+        "exposure": arguments.exposure,
+        "trials": arguments.trials,
     }
     if not is_large(arguments.file):
         return read_table(arguments.file, arguments.target, **options), arguments.rows
@@ -180,7 +200,13 @@ def _read(arguments: argparse.Namespace) -> tuple[Table, int | None]:
 def _from_all(found: Study, table: Table, arguments: argparse.Namespace, terminal: Terminal) -> LearntFromAll | None:
     """Learn from all rows of a file that does not fit into memory; None if it cannot be, or need not be."""
     sampled = (arguments.rows or _SAMPLE) + TESTED
-    if arguments.approximation == "none" or found.ended or table.groups is not None or table.rows <= sampled:
+    if (
+        arguments.likelihood is not None
+        or arguments.approximation == "none"
+        or found.ended
+        or table.groups is not None
+        or table.rows <= sampled
+    ):
         return None
     near = arguments.approximation if isinstance(arguments.approximation, Nystrom) else Nystrom()
     with terminal.progress(1) as begin:
@@ -207,7 +233,8 @@ def choose(
     for remark in table.remarks:
         terminal.note(remark)
     many = min(table.rows, rows or table.rows) > _MANY
-    criteria = arguments.criterion or (["evidence"] if many else ["evidence", "loo"])
+    usual = ["evidence", "loo"] if arguments.likelihood is None else ["lml", "loo_log_density"]
+    criteria = arguments.criterion or (usual[:1] if many else usual)
     total = None if search else len(criteria) * (len(kernels) if kernels else len(USUAL))
     with terminal.progress(total) as begin:
         found = study(
@@ -222,6 +249,7 @@ def choose(
             budget=arguments.budget,
             seed=arguments.seed,
             approximation=None if arguments.approximation == "none" else arguments.approximation,
+            likelihood=arguments.likelihood,
             progress=lambda criterion, kernel: begin(f"{criterion}: {kernel}"),
         )
     for remark in found.remarks[len(table.remarks) :]:
@@ -297,6 +325,9 @@ def _typed(arguments: argparse.Namespace) -> Sequence[str]:
         ("kernel", None),
         ("criterion", None),
         ("combine", "auto"),
+        ("likelihood", None),
+        ("exposure", None),
+        ("trials", None),
         ("noise", "auto"),
         ("trend", "constant"),
         ("approximation", "auto"),

@@ -17,6 +17,7 @@ from kernsel.study.all_rows import LearntFromAll
 from kernsel.study.line import MANY, NEIGHBORS
 from kernsel.study.select import in_words
 from kernsel.study.tables import Column, Table, date_of
+from kernsel.study.tables.table import SIZES
 from kernsel.study.texts import with_names
 
 __all__ = ["FILES", "FILES_IN_PARTS", "print_all_rows", "print_chosen", "print_table_read", "print_tried", "words_of"]
@@ -63,6 +64,8 @@ def _values(column: Column) -> str:
     if column.kind == "category":
         levels = ", ".join(column.levels[:4]) + ", ..." * (len(column.levels) > 4)
         return f"{column.why if column.why.endswith('classes') else f'{len(column.levels)} categories'}: {levels}"
+    if column.kind in SIZES:
+        return f"{column.why}, from {column.least:.6g} to {column.greatest:.6g}"
     return f"not used: {column.why}"
 
 
@@ -239,6 +242,8 @@ def about_errors(study: Study, findings: Findings) -> list[str]:
         rows = "row that is an outlier is" if findings.gross == 1 else f"{findings.gross:,} rows that are outliers are"
         sentences.append(f"The {rows} not counted in this; with them the error is {_number(findings.rmse_of_all)}.")
     sentences.append(f"95 % intervals contain {100 * findings.within / n:.0f} % of all {n:,} rows.")
+    if study.likelihood is not None:
+        sentences.append(f"Their mean log density is {findings.log_density:.4g}.")
     if study.is_stacked:
         best = max((one.loo_log_density for one in study.lines[study.criterion] if isfinite(one.loo_log_density)), default=nan)
         alone = f", with the best kernel alone {best:.4g}" if isfinite(best) else ""
@@ -249,6 +254,7 @@ def about_errors(study: Study, findings: Findings) -> list[str]:
         sentences.append(
             f"On {test['rows']:,.0f} rows that were not learnt from: error {_number(test['rmse'])}{comparison}; 95 % intervals "
             f"contain {100 * test['coverage']:.0f} %."
+            + (f" Mean log density {test['log_density']:.4g}." if "log_density" in test else "")
         )
     elif (study.is_stacked or TABLE[study.criterion].leaves_out) and n >= 20:
         sentences.append("The error was what was made small, so it is a little too good to be true; --test 20% measures it.")

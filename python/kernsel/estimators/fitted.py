@@ -54,6 +54,7 @@ __all__ = [
     "ShownData",
     "TakesGroups",
     "as_array",
+    "as_fitted",
     "column",
     "opened_by_kernel",
     "require_fitted",
@@ -126,6 +127,8 @@ class LeftOut:
         Of a predictive distribution F that is not normal, ndtri(F(y)); None stands for (y - predictions) / std.
     groups : ndarray of int of shape (n,) or None
         The number of the group with which each point is left out; None if each is left out alone.
+    quantiles : callable or None
+        Of predictive distributions that are not normal, a function from k probabilities to quantiles of shape (n, k).
     """
 
     y: Vector
@@ -134,6 +137,7 @@ class LeftOut:
     leverage: Vector | None = None
     standardized: Vector | None = None
     groups: Indices | None = None
+    quantiles: Callable[[Vector], Matrix] | None = None
 
     @property
     def in_groups(self) -> bool:
@@ -401,6 +405,19 @@ def weighted(model: object) -> ValueError:
         f"y: not what this {type(model).__name__} was fitted to, or it was fitted with weights, which it does not keep: for a "
         "fit with weights, use from_predictions or a path"
     )
+
+
+def as_fitted(model: object, Z: Matrix) -> Points:
+    """Return points as a table if the model was fitted to one, because scikit-learn warns of points without names then."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return Z
+    try:
+        from pandas import DataFrame
+    except ImportError:  # the table was of another package: the warning remains
+        return Z
+    table: Points = DataFrame(Z, columns=names)
+    return table
 
 
 def as_array(X: Points) -> NDArray[np.generic]:

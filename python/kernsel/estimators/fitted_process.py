@@ -20,7 +20,9 @@ from kernsel._solve.posterior import Posterior
 from kernsel.criteria import LeaveOneOut
 from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, Prediction, column, require_training_data
 from kernsel.estimators.guarded import reads
+from kernsel.estimators.observed_distribution import ObservedDistribution
 from kernsel.estimators.observed_predictions import ObservedPredictions
+from kernsel.estimators.sampled_distribution import SampledDistribution
 from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
@@ -46,6 +48,8 @@ class FittedProcess(ObservedPredictions, FittedModel):
     scale_: Vector
     _y_train_mean: Vector
     _y_train_std: Vector
+    log_marginal_likelihood_value_: float
+    _restricted: bool
     _groups: Indices | None  # the groups that `fit` was told
     _flat: bool  # whether there is one output, and results have one dimension
 
@@ -102,6 +106,46 @@ class FittedProcess(ObservedPredictions, FittedModel):
 
     @property
     @reads
+    def fidelity_(self) -> float:
+        """How well the process fits, the term -1/2 y'c of the log marginal likelihood, summed over outputs.
+
+        With the normalized targets y and the coefficients c = K~^-1 (y - H beta), divided by `scale_`. The log marginal
+        likelihood is ``fidelity_ + complexity_`` and a constant, -n/2 log(2 pi) for each output; n - q in place of n for a
+        restricted likelihood with q functions of the trend.
+
+        Examples
+        --------
+        >>> import numpy as np, kernsel as ks
+        >>> X = np.linspace(0, 6, 12).reshape(-1, 1)
+        >>> gp = ks.GaussianProcessRegressor("RBF", noise=0.01).fit(X, np.sin(X[:, 0]))
+        >>> constant = -12 / 2 * np.log(2 * np.pi)
+        >>> bool(np.isclose(gp.fidelity_ + gp.complexity_ + constant, gp.log_marginal_likelihood_value_))
+        True
+        """
+        check_is_fitted(self, "kernel_")
+        if self._observed is not None:
+            raise AttributeError(
+                f"fidelity_, complexity_: {type(self._observed.likelihood).__name__} observations are not normal; "
+                "log_marginal_likelihood_value_ is for any likelihood"
+            )
+        return -0.5 * float(np.sum(self.posterior_.squares() / self.scale_))
+
+    @property
+    @reads
+    def complexity_(self) -> float:
+        """How much the process can fit, the term -1/2 log det K~ of the log marginal likelihood, summed over outputs.
+
+        The smaller, the more functions the process has; see `fidelity_`. K~ is multiplied by `scale_`; a restricted likelihood
+        also has -1/2 log det H'K~^-1 H, relative to H'H. Where K~ is approximated, the term is the approximation's.
+        """
+        check_is_fitted(self, "kernel_")
+        fidelity = self.fidelity_
+        freedom = self.posterior_.n_rows - (self.posterior_.H.shape[1] if self._restricted else 0)
+        constant = -0.5 * freedom * len(self.scale_) * float(np.log(2 * np.pi))
+        return float(self.log_marginal_likelihood_value_) - fidelity - constant
+
+    @property
+    @reads
     def leverage_(self) -> Vector:
         """The derivative of each fitted value with respect to its own target, 1 - N_i P_ii with the noise N, shape (n,)."""
         check_is_fitted(self, "kernel_")
@@ -114,10 +158,12 @@ class FittedProcess(ObservedPredictions, FittedModel):
             if self._observed is not None:
                 mean, variance, _ = self._observed.left_out(self._groups)
                 residuals = (self._observed.observations.y - mean)[:, None]
-                self._points_left_out = residuals, variance, self._points_left_out[2]
+                self._points_left_out = residuals, variance, self._points_left_out[2][: len(mean)]
         return self._points_left_out
 
-    def predictive(self, X: Points, *, noisy: bool = True) -> Mixture:
+    def predictive(
+        self, X: Points, *, noisy: bool = True, exposure: ArrayLike | None = None, trials: ArrayLike | None = None
+    ) -> Mixture | ObservedDistribution:
         """Return the predictive distribution at points, which gives quantiles and log densities.
 
         Parameters
@@ -125,26 +171,38 @@ class FittedProcess(ObservedPredictions, FittedModel):
         X : array-like of shape (m, d)
         noisy : bool
             Whether it is that of new observations, or of the function.
+        exposure, trials : float or array-like of shape (m,), optional
+            Those of the observations, as in `predict`.
 
         Returns
         -------
-        mixture : kernsel.estimators.stacking.mixture.Mixture
-            A mixture of one normal distribution for each point and output.
+        distribution : kernsel.estimators.stacking.mixture.Mixture
+            A mixture of one normal distribution for each point and output; for observations of a likelihood, an object with the
+            same members.
         """
-        self._require_normal_noise("predictive", "predict_quantiles() and log_density() are for any likelihood")
+        sizes = self._sizes(number_of_points(X), exposure=exposure, trials=trials)
+        if self._sampled is not None and self._observed is None:
+            return self._mixture(X, noisy=noisy)
+        if self._observed is not None:
+            if not noisy:
+                raise ValueError("noisy: expected True with a likelihood; predict_latent() is of the function")
+            if self._sampled is not None:
+                return SampledDistribution.at(self._sampled, self._new_points(X), sizes)
+            return self._observed.distribution(self._new_points(X), sizes)
         mean, std = self.predict(X, return_std=True, noisy=noisy)
         return self._normal(np.asarray(mean), np.asarray(std))
 
     @reads
-    def left_out_predictive(self) -> Mixture:
+    def left_out_predictive(self) -> Mixture | ObservedDistribution:
         """Return the predictive distribution of each training point from all others.
 
         Returns
         -------
-        mixture : kernsel.estimators.stacking.mixture.Mixture
-            A mixture of one normal distribution for each point and output.
+        distribution : kernsel.estimators.stacking.mixture.Mixture
+            See :meth:`predictive`.
         """
-        self._require_normal_noise("left_out_predictive", "loo_log_density_ is for any likelihood")
+        if self._observed is not None:
+            return self._observed.left_out_distribution(self._groups)
         return self._normal(self.kept_data()[1] - self.loo_residuals_, self.loo_std_)
 
     def _require_normal_noise(self, name: str, instead: str) -> None:
@@ -181,23 +239,34 @@ class FittedProcess(ObservedPredictions, FittedModel):
             sample = self.posterior_.exact_of_some(np.random.default_rng(0).permutation(n)[:_SAMPLE])
             return np.asarray(term.matmul(sample.X, sample.X, self._shaped(sample.weights)))
         some = np.arange(n) if n <= _MANY else np.random.default_rng(0).choice(n, _MANY, replace=False)
-        points, coefficients = self.posterior_.centres()
+        points, coefficients = (self.posterior_ if self._observed is None else self._observed).centres()
         return np.asarray(term.matmul(self.X_train_[some], points, self._shaped(coefficients)))
 
     def mean_of_trend(self) -> Vector:
         """Return the part of the mean at the training points that is due to the trend, in the unit of `y_train_`."""
-        return self._shaped(self.posterior_.H @ self.posterior_.beta)
+        values = self._shaped(self.posterior_.H @ self.posterior_.beta)
+        return values if self._observed is None else self._observed.of_function(values)
 
     @reads
     def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
         """Return the mean of one output at points, and the band of the function or of observations, see `FittedModel`."""
         if level is None:
             return Prediction(column(self.predict(X), output), mean_name="mean")
-        mean, std = (column(values, output) for values in self.predict(X, return_std=True, noisy=noisy))
+        if self._sampled is not None:
+            mean, std = (np.asarray(values, dtype=np.float64) for values in self.predict(X, return_std=True, noisy=noisy))
+            tails = np.array([(1 - level) / 2, (1 + level) / 2])
+            ends = self.predict_quantiles(X, tails) if noisy else self._mixture(X, noisy=False).quantiles(tails)[:, 0]
+            if self._observed is not None and not noisy:
+                ends = np.column_stack([self._observed.likelihood.conditional(f)[0] for f in ends.T])
+            of_what = "observations" if noisy else "the function" if self._observed is None else "the mean"
+            lower, upper = ends.min(axis=1), ends.max(axis=1)
+            return Prediction(mean, lower, upper, std, f"{{level}} of {of_what}", "standard deviation", "mean")
         if self._observed is not None:
+            mean, std = (np.asarray(values, dtype=np.float64) for values in self.predict(X, return_std=True, noisy=noisy))
             lower, upper = self._observed.band(self._new_points(X), level, noisy)
-            band = f"{{level}} of {'observations' if noisy else 'their mean'}"
+            band = f"{{level}} of {'observations' if noisy else 'the mean'}"
             return Prediction(mean, lower, upper, std, band, "standard deviation", "mean")
+        mean, std = (column(values, output) for values in self.predict(X, return_std=True, noisy=noisy))
         half = float(stats.norm.isf((1 - level) / 2)) * std
         band = f"{{level}} of {'observations' if noisy else 'the function'}"
         return Prediction(mean, mean - half, mean + half, std, band, "standard deviation", "mean")
@@ -210,7 +279,12 @@ class FittedProcess(ObservedPredictions, FittedModel):
         targets = column(all_targets, output)
         residuals = column(self.loo_residuals_, output)
         together = self.left_out_together_
-        return LeftOut(targets, targets - residuals, column(self.loo_std_, output), self.leverage_, groups=together)
+        if self._observed is None:
+            return LeftOut(targets, targets - residuals, column(self.loo_std_, output), self.leverage_, groups=together)
+        std = self.loo_std_ if np.isfinite(self.loo_std_).all() else None  # of Student's t with 2 degrees of freedom or less
+        found = self._observed.left_out_distribution(self._groups)
+        z = found.standardized(targets[:, None])[:, 0]
+        return LeftOut(targets, targets - residuals, std, self.leverage_, z, together, lambda p: found.quantiles(p)[:, 0])
 
     @reads
     def regularization_path(

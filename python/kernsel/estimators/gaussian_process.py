@@ -17,12 +17,14 @@ from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.allowed import function, is_auto, number, one_of, require, whole
 from kernsel._data.folds import is_splits
 from kernsel._data.kernel import kernel_of
+from kernsel._data.noise import variances
 from kernsel._data.rows import is_of_rows, row_source
 from kernsel._data.together import LearntOnce, checked_groups, learnt_once
 from kernsel._data.training import require_squares, training_set
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
 from kernsel._search.checks import checked
+from kernsel._search.choice import generator_of
 from kernsel._search.layout import Layout
 from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.plan import Plan, plan_for
@@ -35,18 +37,20 @@ from kernsel.criteria.base import Loss
 from kernsel.criteria.names import criterion_named, name_of
 from kernsel.estimators.fitted import TakesGroups
 from kernsel.estimators.outliers import LEAST_POINTS, OUTLIERS, given_rows
-from kernsel.estimators.process_data import require_function, require_variances
+from kernsel.estimators.process_data import require_function, require_no_weights, require_variances
 from kernsel.estimators.process_fit import ProcessData, ProcessFit, fit_despite_outliers
 from kernsel.estimators.process_of_observations import fit_to_observations
 from kernsel.estimators.process_of_parts import all_rows_choose, state_of_parts
 from kernsel.estimators.process_of_rows import state_of_rows
 from kernsel.estimators.process_predictions import N_TARGETS
+from kernsel.estimators.process_sampling import Sampling, sample_normal
 from kernsel.estimators.process_state import ProcessState
 from kernsel.estimators.process_updates import ProcessUpdates
 from kernsel.estimators.rows_everywhere import take_columns
 from kernsel.estimators.rows_in_memory import rows_in_memory
 from kernsel.kernels import RBF, ConstantKernel, Kernel, Matern
-from kernsel.kernels.amplitudes import finds_noise, has_noise, with_amplitudes
+from kernsel.kernels.amplitudes import finds_noise as kernel_finds_noise
+from kernsel.kernels.amplitudes import has_noise, with_amplitudes
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
@@ -71,7 +75,9 @@ _ALLOWED = {
     "max_seconds": number("positive", infinite=True) | None,
     "shrinkage": (number("positive") | "auto" | None).said('"auto", a positive number or None'),
     "outliers": OUTLIERS,
-    "inference": one_of("auto", "laplace", "ep"),
+    "inference": one_of("auto", "laplace", "ep", "mcmc"),
+    "hyperparameters": one_of("optimize", "sample"),
+    "n_draws": (whole(1) | None).said("a whole number from 1 on, or None"),
 }
 
 
@@ -161,10 +167,26 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         are found together with the kernel's. With a likelihood, `predict` returns the mean of observations; `predict_latent`
         that of f, which for counts is the logarithm of their rate; `predict_quantiles` intervals; the criterion is "lml", the
         approximate marginal likelihood, or "loo_log_density"; and there is neither `noise` nor a treatment of outliers.
-    inference : {"auto", "laplace", "ep"}
+    inference : {"auto", "laplace", "ep", "mcmc"}
         How the posterior of f is approximated by a normal distribution, given a likelihood: Laplace's method takes the
         curvature at its mode, and expectation propagation ("ep") matches means and variances, which is more precise for
-        classes and slower. "auto" is Laplace's method, but for likelihoods with a kink.
+        classes and slower. "auto" is Laplace's method, but for likelihoods with a kink. "mcmc" draws from the exact posterior
+        of f by elliptical slice sampling, for the hyperparameters that "auto" chooses: 4 chains of 1000 draws, over which
+        predictions are averaged. A draw takes about 20 n^2 operations, and it is with the whole kernel matrix only.
+    hyperparameters : {"optimize", "sample"}
+        "optimize" chooses the best ones. "sample" draws them from their posterior (the parameters of the likelihood and the
+        noise, too), and predictions are averaged over the draws: their standard deviations and quantiles are then not too
+        small where few data leave hyperparameters uncertain. The density is the marginal likelihood times what
+        ``criterion="evidence"`` expects of them and priors; with a likelihood, "laplace" or "ep" approximates the marginal
+        likelihood, and "mcmc" draws f together with them from the exact posterior. Four chains of a gradient-based sampler
+        (NUTS) take 4,000 to 50,000 evaluations of the likelihood with its gradient, and "mcmc" as many of some n^3 operations.
+        `max_seconds` ends a search, and sampling by NUTS after the round of draws in which it is over.
+        Predictions, samples, quantiles and densities are those of the draws; `kernel_`, `noise_` and left-out residuals are
+        those of the best hyperparameters.
+    n_draws : int or None
+        The number of draws of hyperparameters that predictions average over, 100 by default, of all that were drawn: each has
+        a posterior of its own, which takes n^2 / 2 numbers, and predictions take as many times as long. With
+        ``inference="mcmc"`` alone, the number of draws of f, 4000 by default.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     max_seconds : float or None
@@ -187,8 +209,9 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     beta_ : ndarray of shape (q,) or (q, n_targets)
         The coefficients of the trend.
     noise_ : float or ndarray of shape (n,)
-        The noise variance, estimated or given, without `alpha` and `jitter_`. A criterion such as "profiled_lml" determines
-        kernel and noise only up to a common factor; a given noise, and `alpha`, are then multiplied by the best factor.
+        The noise variance, estimated or given, without `alpha` and `jitter_`; with weights, that of a row of weight
+        one. A criterion such as "profiled_lml" determines kernel and noise only up to a common factor; a given noise, and
+        `alpha`, are then multiplied by the best factor.
     jitter_ : float
         The number that ``alpha="auto"`` has added to the diagonal of the kernel matrix.
     outliers_ : ndarray of int
@@ -208,6 +231,12 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     selection_ : kernsel._search.Selection
         The report of the search: evaluations, where each start led, which hyperparameters ended at a bound, which ones the
         data do not determine, and what was not looked for.
+    draws_ : dict of str to ndarray of shape (chains, draws)
+        With ``hyperparameters="sample"``, the draws of each hyperparameter; `to_arviz` returns them for ArviZ.
+    r_hat_, effective_sample_size_ : dict
+        How well chains of draws agree, by the name of the hyperparameter, and "f" for those of the latent values: the
+        rank-normalized split R-hat, and the number of independent draws whose mean is as accurate. `fit` warns if these are
+        above 1.01 (for "f" 1.05) or below 100 for each chain.
     loo_log_density_ : ndarray of shape (n,)
         The log density of each observation given all others.
     loo_residuals_, loo_std_ : ndarray of shape (n,) or (n, n_targets)
@@ -264,7 +293,9 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         outliers: Literal["auto"] | ArrayLike | None = "auto",
         approximation: Wish = "auto",
         likelihood: str | Observed | None = None,
-        inference: Literal["auto", "laplace", "ep"] = "auto",
+        inference: Literal["auto", "laplace", "ep", "mcmc"] = "auto",
+        hyperparameters: Literal["optimize", "sample"] = "optimize",
+        n_draws: int | None = None,
         max_evaluations: int = 1000,
         max_seconds: float | None = None,
         verbose: int = 0,
@@ -286,6 +317,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         self.approximation = approximation
         self.likelihood = likelihood
         self.inference = inference
+        self.hyperparameters = hyperparameters
+        self.n_draws = n_draws
         self.max_evaluations = max_evaluations
         self.max_seconds = max_seconds
         self.verbose = verbose
@@ -298,10 +331,16 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         y: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         *,
+        noise: float | ArrayLike | None = None,
+        sample_weight: float | ArrayLike | None = None,
         exposure: ArrayLike | None = None,
         trials: ArrayLike | None = None,
     ) -> Self:
         """Choose the hyperparameters and condition the process on the data.
+
+        `groups`, `noise`, `sample_weight`, `exposure` and `trials` are metadata of the rows: cross-validation takes those of
+        the training rows, with scikit-learn's metadata routing after ``set_fit_request(noise=True)``, see
+        :func:`kernsel.nested_cv`.
 
         Parameters
         ----------
@@ -317,6 +356,13 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         groups : array-like of shape (n,), optional
             A label for each point: the points of a group are left out together, by criteria that leave points out and in
             `loo_residuals_`. By default rows that are equal are left out together.
+        noise : float or array-like of shape (n,), optional
+            The noise variances of these targets, as of the parameter `noise`, which is then None: what belongs to the rows is
+            given with the rows. No other noise is then looked for; where there is more, the kernel has a WhiteKernel.
+        sample_weight : float or array-like of shape (n,), optional
+            The noise of a row, given (`noise` and `alpha`) or found, is divided by its weight: a target of weight w is known as
+            well as the mean of w measurements. `noise_` is that of weight one. Rows of weight zero are left out, and
+            ``selection_.rows`` says which stay. Outliers are not looked for among rows with weights.
         exposure, trials : float or array-like of shape (n,), optional
             For likelihoods of counts: the time, area or population that each count is of; the number of trials of which each y
             is the number of successes.
@@ -327,15 +373,22 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
 
         Raises
         ------
+        ValueError
+            If the noise is given twice, here and as a parameter; or noise or weights are for observations of a likelihood, or
+            for rows that are read in blocks.
         KeyboardInterrupt
             If the search is interrupted. The process is fitted with the best hyperparameters found by then. With more than 2000
             points that would take seconds, so only `selection_` is set; its kernel and noise can be used to fit a process with
             ``optimizer=None``.
         """
+        self._require_noise_once(noise)
+        require_no_weights(X, self.likelihood, noise, sample_weight)
         if is_of_rows(X) and self.likelihood is not None:
             raise ValueError(
                 "X: rows that are read in blocks have normal noise; give arrays, and approximation=kernsel.Nystrom()"
             )
+        if is_of_rows(X) and self.hyperparameters == "sample":
+            raise ValueError("X: hyperparameters are sampled for arrays, not for rows that are read in blocks")
         if is_of_rows(X) and isinstance(self.approximation, Vecchia):
             source = row_source(X, y)
             X, y, _ = rows_in_memory(X, y)
@@ -356,7 +409,9 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             self.restore(fit_to_observations(self, X, y, groups, sizes))
             return self
         self._require_no_sizes(sizes)
-        given = training_set(self, self._prior_kernel(), X, y)
+        if self.inference == "mcmc":
+            raise ValueError('inference: normal noise needs none; "mcmc" is for a likelihood')
+        given = training_set(self, self._prior_kernel(), X, y, sample_weight)
         kernel, X = given.kernel_and_points()
         if kernel.reading() is not None:
             require_trend_of_objects(self.trend)
@@ -366,13 +421,28 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         told = checked_groups(groups, len(y))
         self._require_optimizer(criterion)
         targets = given.targets
-        known, unknown = self._variances(len(y))
-        once = None if _has_folds_of_rows(criterion) else self._learnt_once(kernel, X, targets, known, told)
+        known, unknown = self._variances(len(y), noise)
+        weights, kept = given.weights_used, np.arange(len(y))[given.used]
+        if weights is not None:
+            self._require_no_outliers_told()
+        used = kept if len(kept) < len(y) else None
+        if used is not None:
+            X, targets, known = X[used], targets[used], _numbers_of(known, used)
+            told = None if told is None else told[used]
+        samples = self.hyperparameters == "sample"
+        if samples:
+            self._require_sampling(criterion, targets.shape[1])
+            if weights is not None:
+                raise ValueError('sample_weight: expected None with hyperparameters="sample", which divides no noise')
+        once = None
+        if not _has_folds_of_rows(criterion):
+            once = self._learnt_once(kernel, X, targets, known, weights, told, finds_noise=unknown)
         if once is None:
             X = X.copy() if self.copy_X_train else X
         else:
-            X, targets, known = X[once.kept], targets[once.kept], _numbers_of(known, once)
+            X, targets, known, kept = X[once.kept], targets[once.kept], _numbers_of(known, once.kept), kept[once.kept]
             told = None if told is None else told[once.kept]
+            weights = None if weights is None else weights[once.kept]
         n = len(X)
         mean = targets.mean(axis=0) if self.normalize_y else np.zeros(targets.shape[1])
         spread = targets.std(axis=0) if self.normalize_y else np.ones(targets.shape[1])
@@ -380,7 +450,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         targets = (targets - mean) / spread
         trend = self._trend()
         plan = plan_for(
-            self.approximation,
+            None if samples else self.approximation,
             kernel,
             criterion,
             n,
@@ -401,10 +471,10 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
                 require_function(resolved, X, targets)
             seen = targets[:, ~explained(targets, trend_matrix(trend, X))] if each else targets
             search = partial(self._select, criterion, kernel, plan)
-            selection = search(ProcessData(X, seen if seen.size else targets, known, unknown, trend, told))
+            selection = search(ProcessData(X, seen if seen.size else targets, known, unknown, trend, told, weights=weights))
         except np.linalg.LinAlgError as error:
             raise self._singular(kernel, error) from error
-        selection = replace(selection, not_sought=self._not_sought(criterion, kernel))
+        selection = replace(selection, not_sought=self._not_sought(criterion, kernel, noise))
         if self.verbose and selection.not_sought:
             remark(f"{type(self).__name__}: {selection.said_of_not_sought}")
         if selection.interrupt is not None:
@@ -412,9 +482,9 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
                 self.__dict__.pop(name, None)
             self.selection_: Selection = selection
             require_few_if_interrupted(selection.interrupt, n)
-        data = ProcessData(X, targets, known, unknown, trend, told, plan.posterior)
+        data = ProcessData(X, targets, known, unknown, trend, told, plan.posterior, weights)
         told_outliers = not isinstance(self.outliers, str)
-        treats_outliers = (told_outliers or not plan.approximates) and self._treats_outliers(data, selection)
+        treats_outliers = (told_outliers or not plan.approximates) and not samples and self._treats_outliers(data, selection)
 
         def fitted(data: ProcessData) -> ProcessFit:
             first = data.conditioned(selection)
@@ -440,6 +510,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             posterior.solution.warn("noise")
         selection = replace(fit.selection, approximation=said)
         selection = selection if once is None else selection.of_rows(once)
+        selection = selection if used is None else selection.among(used)
         factor = selection.scale
         if self.verbose and selection.approximation:
             remark(f"{type(self).__name__}: {selection.approximation}")
@@ -452,10 +523,17 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             at_once = posterior.core_of(criterion, told).sees == "products"
             value = posterior.value_of(criterion) if at_once else None
 
-        noise_given: float | Vector = np.zeros(()) if unknown or self.noise is None else self._numbers("noise", len(y)) * factor
+        sampled = None
+        if samples:
+            if explained(targets, posterior.H).all():
+                raise ValueError('hyperparameters: expected "optimize", since the trend alone explains y')
+            drawn = sample_normal(kernel, data, selection, self.sampling())
+            sampled = replace(drawn, offset=float(mean[0]), factor=float(spread[0]))
+
+        of_noise = None if unknown else self.noise if noise is None else noise
+        noise_given: float | Vector = np.zeros(()) if of_noise is None else variances("noise", of_noise, len(y)) * factor
         alpha_given: float | Vector = np.zeros(()) if isinstance(self.alpha, str) else self._numbers("alpha", len(y)) * factor
-        if once is not None:
-            noise_given, alpha_given = _numbers_of(noise_given, once), _numbers_of(alpha_given, once)
+        noise_given, alpha_given = _numbers_of(noise_given, kept), _numbers_of(alpha_given, kept)
         self.restore(
             ProcessState(
                 posterior=posterior,
@@ -471,6 +549,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
                 one_output=y.ndim == 1 or y.shape[1] == 1,
                 restricted=isinstance(criterion, Likelihood) and criterion.restricted,
                 groups=told,
+                sampled=sampled,
             )
         )
         if selection.interrupt is not None:
@@ -506,6 +585,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             restricted=self._restricted,
             groups=self._groups,
             observed=self._observed,
+            sampled=self._sampled,
         )
 
     def likelihood_given(self) -> Observed:
@@ -531,6 +611,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         self._flat, self._restricted, self._groups = state.one_output, state.restricted, state.groups
         self.posterior_ = state.posterior
         self._observed = state.observed
+        self._sampled = state.sampled
         self._set_fitted()
 
     def _set_fitted(self) -> None:
@@ -583,6 +664,36 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             raise ValueError('scale: "each" is for likelihoods, which tell the variance of each output')
         return criterion
 
+    def sampling(self) -> Sampling:
+        """Return what `fit` draws, and how much."""
+        return Sampling(
+            hyperparameters=self.hyperparameters == "sample",
+            latent=self.inference == "mcmc",
+            n_draws=self.n_draws,
+            rng=generator_of(0 if self.random_state is None else self.random_state),
+            seconds=np.inf if self.max_seconds is None else self.max_seconds,
+            shrinkage=self.shrinkage,
+            names=self.feature_names(),
+        )
+
+    def _require_sampling(self, criterion: Criterion, outputs: int) -> None:
+        """Raise ValueError for parameters that do not go with draws."""
+        if outputs > 1:
+            raise ValueError(f'y: expected one output with hyperparameters="sample", got {outputs}; fit each by itself')
+        samples = self.hyperparameters == "sample"
+        if samples and not isinstance(self.optimizer, str):
+            raise ValueError('optimizer: expected "auto" with draws of hyperparameters, which begin where a search ends')
+        if samples and not isinstance(criterion, Likelihood):
+            raise ValueError(
+                f'criterion: draws are of the posterior of a likelihood, such as "lml"; got "{name_of(criterion)}"'
+            )
+        if self.approximation is not None and not is_auto(self.approximation):
+            raise ValueError(f"approximation: expected None with draws, got {self.approximation!r}")
+        if not isinstance(self.outliers, str) and self.outliers is not None:
+            raise ValueError('outliers: expected None with hyperparameters="sample"; likelihood="student_t" is robust')
+        if self.scale != "auto":
+            raise ValueError(f'scale: expected "auto" with hyperparameters="sample", got {self.scale!r}')
+
     def _require_optimizer(self, criterion: Criterion) -> None:
         """Raise ValueError if nothing would compute the integral that the criterion is."""
         if criterion.integrates and not isinstance(self.optimizer, str):
@@ -609,12 +720,12 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             opened["trend"] = "constant"
         return opened
 
-    def _not_sought(self, criterion: Criterion, kernel: Kernel) -> list[str]:
+    def _not_sought(self, criterion: Criterion, kernel: Kernel, noise: object = None) -> list[str]:
         """Return what a search leaves out, without having been told to, because the kernel is an object."""
         if isinstance(self.kernel, str) or self.optimizer is None:
             return []
         left_out = {
-            "noise": self.noise is None and is_auto(self.alpha) and not has_noise(kernel),
+            "noise": self.noise is None and noise is None and is_auto(self.alpha) and not has_noise(kernel),
             "trend": is_auto(self.trend) and not self.normalize_y,
             "amplitude": with_amplitudes(kernel, needed=criterion.sees_scale) != kernel,
         }
@@ -630,24 +741,55 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             )
         return self.trend
 
-    def _variances(self, n: int) -> tuple[float | Vector, bool]:
-        """Return the known variances, `alpha` plus `noise`, and whether a noise variance is to be estimated as well."""
-        unknown = "noise" in self.opened_by_kernel() or isinstance(self.noise, str)
+    def _require_noise_once(self, noise: object) -> None:
+        """Raise if noise variances are given to `fit` and as a parameter."""
+        if noise is None:
+            return
+        if self.noise is not None:
+            raise ValueError(
+                f"noise: given to fit and as the parameter noise={self.noise!r:.60}; expected one of them: with noise=None, "
+                "fit takes the variances of its rows, and a WhiteKernel in the kernel finds one that is added to them"
+            )
+        if isinstance(noise, str):
+            raise ValueError(f"noise: fit expects variances, got {noise!r}; the parameter noise={noise!r} finds them")
+
+    def _require_no_outliers_told(self) -> None:
+        """Raise if outliers are given for rows with weights."""
+        if self.outliers is not None and not isinstance(self.outliers, str):
+            raise ValueError(
+                f'outliers: expected "auto" or None for rows with a sample_weight, got {self.outliers!r:.60}; rows that are '
+                "wrong may have a small weight, or none"
+            )
+
+    def _variances(self, n: int, noise: ArrayLike | None = None) -> tuple[float | Vector, bool]:
+        """Return the known variances, `alpha` plus noise, and whether a noise variance is to be estimated as well.
+
+        The noise is the parameter, or was given to `fit`.
+        """
+        unknown = noise is None and ("noise" in self.opened_by_kernel() or isinstance(self.noise, str))
         known: float | Vector = 0.0
-        for name in ("alpha", "noise"):
-            value = getattr(self, name)
+        for name, value in (("alpha", self.alpha), ("noise", self.noise if noise is None else noise)):
             if is_auto(value) or (name == "noise" and value is None):
                 continue
-            known = known + self._numbers(name, n)
+            known = known + variances(name, value, n)
         return known, unknown
 
     def _learnt_once(
-        self, kernel: Kernel, X: Vector, targets: Vector, known: float | Vector, groups: Indices | None
+        self,
+        kernel: Kernel,
+        X: Vector,
+        targets: Vector,
+        known: float | Vector,
+        weights: Vector | None,
+        groups: Indices | None,
+        *,
+        finds_noise: bool,
     ) -> LearntOnce | None:
         """Return the rows that are learnt from if a noise is found; None if that is all."""
-        if self.optimizer is None or not ("noise" in self.opened_by_kernel() or is_auto(self.noise) or finds_noise(kernel)):
+        if self.optimizer is None or not (finds_noise or kernel_finds_noise(kernel)):
             return None
         rows = X if np.ndim(known) == 0 else np.column_stack([X, known])  # rows of other variances are other measurements
+        rows = rows if weights is None else np.column_stack([rows, weights])
         return learnt_once(rows, targets, groups)
 
     def _check(self, y: Vector) -> None:
@@ -670,7 +812,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         """Return the result of the search, or with ``optimizer=None`` the kernel as it is."""
         X, targets = data.X, data.targets
         if self.optimizer is None:
-            return _as_it_is(criterion, kernel, X, targets, data.known, data.finds_noise, self.alpha, self.feature_names())
+            return _as_it_is(criterion, kernel, data, self.alpha, self.feature_names())
         with watched(self, self.verbose, self.max_evaluations) as tell:
             return choose(
                 criterion,
@@ -681,6 +823,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
                 finds_noise=data.finds_noise,
                 jitter=None if isinstance(self.alpha, str) else 0.0,
                 trend=data.trend,
+                sample_weight=data.weights,
                 groups=data.groups,
                 names=self.feature_names(),
                 optimizer={"fmin_l_bfgs_b": "l-bfgs-b"}.get(str(self.optimizer), self.optimizer),
@@ -694,7 +837,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     def _treats_outliers(self, data: ProcessData, selection: Selection) -> bool:
         """Tell whether outliers are looked for, see the parameter `outliers`."""
         searched = data.finds_noise and self.optimizer is not None and selection.ended == "converged"
-        enough = len(data.X) >= LEAST_POINTS and data.targets.shape[1] == 1
+        enough = len(data.X) >= LEAST_POINTS and data.targets.shape[1] == 1 and data.weights is None
         return self.outliers is not None and searched and enough
 
     def _singular(self, kernel: Kernel, error: Exception) -> np.linalg.LinAlgError:
@@ -710,9 +853,9 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         return tags
 
 
-def _numbers_of(values: float | Vector, once: LearntOnce) -> float | Vector:
-    """Return one number, or those of the rows that are learnt from."""
-    return values if np.ndim(values) == 0 else np.asarray(values)[once.kept]
+def _numbers_of(values: float | Vector, rows: Indices) -> float | Vector:
+    """Return one number, or those of some rows."""
+    return values if np.ndim(values) == 0 else np.asarray(values)[rows]
 
 
 def _has_folds_of_rows(criterion: Criterion) -> bool:
@@ -727,18 +870,10 @@ def _of_own_scales(criterion: Criterion) -> Criterion:
     return replace(criterion, scale="each")
 
 
-def _as_it_is(
-    criterion: Criterion,
-    kernel: Kernel,
-    X: Vector,
-    y: Vector,
-    known: float | Vector,
-    unknown: bool,
-    alpha: object,
-    names: list[str] | None,
-) -> Selection:
+def _as_it_is(criterion: Criterion, kernel: Kernel, given: ProcessData, alpha: object, names: list[str] | None) -> Selection:
     """Return the selection for ``optimizer=None``: the kernel without a search, its "auto" parameters set from the data."""
-    data = Data(X, y, None, names)
+    X, known, unknown = given.X, given.known, given.finds_noise
+    data = Data(X, given.targets, given.weights, names)
     resolved = kernel.resolve(data).on_points(X)[0]
     noise = float(np.mean(data.proposal("noise").start)) if unknown else np.nan
     noiseless = isinstance(alpha, str) and not unknown and not np.any(known)

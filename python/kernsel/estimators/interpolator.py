@@ -159,7 +159,7 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
         """Return the Gaussian process without noise whose mean the function is."""
         core, X, weights = self.kernel_.build(), self.X_fit_[self.used_], self.dual_coef_[self.used_]
         if isinstance(self._factor, Cholesky):
-            return _core.Posterior.latent(core, X, weights, self._factor.core, [])
+            return _core.Posterior.of_factor(core, X, weights, self._factor.core)
         return _core.Posterior.of_root(core, X, weights, self._factor)
 
     def error_bound(self, X: Points, norm: ArrayLike | None = None) -> Vector:

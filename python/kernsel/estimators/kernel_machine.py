@@ -24,8 +24,8 @@ from kernsel._solve.path import RegularizationPath
 from kernsel.criteria import Likelihood
 from kernsel.criteria.table import TABLE
 from kernsel.estimators.fitted import TakesGroups
-from kernsel.estimators.fitted_machine import FittedMachine
 from kernsel.estimators.lazy_predictions import lazily
+from kernsel.estimators.ridge_explained import RidgeExplained
 from kernsel.kernels import RBF, Kernel
 from kernsel.kernels.objects import Points
 from kernsel.kernels.pairwise import INDEFINITE, pairwise_kernel, row_kernel
@@ -40,7 +40,7 @@ _MATRICES = 3  # of n x n numbers, that a path takes: the kernel matrix, its eig
 ALLOWED = {"alpha_scale": one_of("none", "n"), "fit_intercept": FLAG, "sigma": number("positive") | None}
 
 
-class KernelMachine(TakesGroups, FittedMachine, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class KernelMachine(TakesGroups, RidgeExplained, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Base class of `KernelRidge` and `KernelRidgeCV`: kernels in all accepted forms, points, predictions."""
 
     kernel: Any

@@ -34,6 +34,7 @@ from kernsel.criteria.table import TABLE
 from kernsel.estimators.fitted import LeftOut, ModelPath, require_training_data, targets_for
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine, is_likelihood
 from kernsel.estimators.outliers import OUTLIERS
+from kernsel.estimators.ridge_explained import EXPLAINED
 from kernsel.estimators.ridge_of_rows import RidgeOfRows, ridge_of_rows
 from kernsel.estimators.ridge_outliers import outliers_given, outliers_of_ridge, without
 from kernsel.estimators.ridge_posteriors import RidgePosteriors
@@ -46,7 +47,7 @@ from kernsel.kernels.objects import Points
 __all__ = ["KernelRidge"]
 
 _REPORT = ("selection_", "path_", "_path_of", "criterion_value_")  # what a choice sets
-_SOLUTION = ("dual_coef_", "_posteriors")
+_SOLUTION = ("dual_coef_", "_posteriors", *EXPLAINED)
 
 
 class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
@@ -97,7 +98,9 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         origin and unit. If alpha is given, it does not, as in scikit-learn.
     alpha_scale : {"none", "n"}
         The convention of `alpha`. "n" multiplies it by the number of points (the sum of the weights), which gives the
-        objective with the *mean* of the squared errors: an alpha then has the same effect for any number of points.
+        objective with the *mean* of the squared errors: an alpha then has the same effect for any number of points. Texts that
+        minimize 1/n sum_i (...)^2 + lambda |f|^2 have alpha = lambda with "n", also with a factor 1/2 before both terms; those
+        with 1/(2n) sum_i (...)^2 + lambda |f|^2 have alpha = 2 lambda.
     sigma : float, optional
         The standard deviation of the noise (of a point of weight one), for "risk" and "discrepancy".
     random_state : int, RandomState instance or None
@@ -132,6 +135,15 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         The kernel in use, with its "auto" parameters set.
     alpha_ : float or ndarray of shape (n_targets,)
         The regularization in use, in the convention of `alpha_scale`.
+    loo_residuals_ : ndarray of shape (n,) or (n, n_targets)
+        y_i minus its prediction by the fit to all other points, with the same alpha; equal rows, or groups that were told, are
+        left out together. It is computed on first access, as are the next ones, by another factorization.
+    leverage_ : ndarray of shape (n,) or (n, n_targets)
+        The derivative of each fitted value in its own target; with n_targets columns if `alpha_` is an array.
+    effective_dof_ : float or ndarray of shape (n_targets,)
+        The sum of the leverages.
+    norm_ : float or ndarray of shape (n_targets,)
+        The norm |f - b| = (c'Kc)^1/2 in the space of the kernel, which alpha penalizes.
     left_out_together_ : ndarray of int of shape (n,)
         The number of the group with which each point is left out; all different if each is left out alone.
     criterion_value_ : float
@@ -285,6 +297,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         self.kernel_ = given.kernel
         self.X_fit_ = given.X
         self.left_out_together_ = given.left_out_together
+        self._trained_on = replace(given, original=None)
         self.alpha_ = float(alphas[0]) if np.ptp(alphas) == 0 else alphas
         selection = getattr(self, "selection_", None)
         if selection is not None and selection.interrupt is not None:

@@ -28,6 +28,7 @@ from kernsel.estimators.fitted import LeftOut
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine
 from kernsel.estimators.outliers import OUTLIERS
 from kernsel.estimators.path_of_rows import PathOfRows, path_of_rows
+from kernsel.estimators.ridge_explained import EXPLAINED
 from kernsel.estimators.ridge_outliers import outliers_given, outliers_of_ridge, without
 from kernsel.estimators.rows_everywhere import take_columns
 from kernsel.kernels import Kernel
@@ -95,6 +96,8 @@ class KernelRidgeCV(KernelMachine):
     dual_coef_, intercept_, X_fit_, kernel_, left_out_together_, copies_, n_features_in_, feature_names_in_
         As in :class:`KernelRidge`. With landmarks, X_fit_ are these, dual_coef_ their coefficients,
         and left_out_together_ is empty.
+    loo_residuals_, leverage_, effective_dof_, norm_
+        As in :class:`KernelRidge`; with landmarks only `norm_`.
 
     Examples
     --------
@@ -178,7 +181,8 @@ class KernelRidgeCV(KernelMachine):
         if len(self.outliers_):
             all_rows = without(np.union1d(self.outliers_, self.copies_), all_rows)
             given, path, paths, chosen = self._best_of_candidates(all_rows)
-        self.__dict__.pop("_path_of", None)
+        for name in ("_path_of", *EXPLAINED):
+            self.__dict__.pop(name, None)
         self.path_ = paths if self.alpha_per_target else path
         if self.approximation is None:
             self._path_of = given, path.alphas
@@ -202,7 +206,8 @@ class KernelRidgeCV(KernelMachine):
         paths = path.of_each_target() if self.alpha_per_target else [path]
         chosen = [self._best(one, None) for one in paths]
         take_columns(self, found.some)
-        self.__dict__.pop("_path_of", None)
+        for name in ("_path_of", *EXPLAINED):
+            self.__dict__.pop(name, None)
         self.path_, self.kernel_ = (paths if self.alpha_per_target else path), found.some.kernel_
         self.left_out_together_, self.outliers_, self.copies_ = (np.zeros(0, dtype=np.intp) for _ in range(3))
         self._take_landmarks(path, paths, chosen, found.one_output)

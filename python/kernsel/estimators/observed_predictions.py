@@ -14,6 +14,8 @@ from kernsel._base.annotations import Matrix, Seed, Vector
 from kernsel._data.points import new_points
 from kernsel.estimators.guarded import reads
 from kernsel.estimators.observed_process import ObservedProcess
+from kernsel.estimators.process_draws import ProcessDraws
+from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 from kernsel.likelihoods.observations import sizes_of
@@ -21,7 +23,7 @@ from kernsel.likelihoods.observations import sizes_of
 __all__ = ["ObservedPredictions"]
 
 
-class ObservedPredictions:
+class ObservedPredictions(ProcessDraws):
     """What a Gaussian process predicts of observations whose likelihood may be any.
 
     Attributes
@@ -55,6 +57,9 @@ class ObservedPredictions:
         assert self._observed is not None
         Z = self._new_points(X)
         counts = self._sizes(len(Z), **sizes)
+        if self._sampled is not None:
+            expected, spread = self._sampled.observed(Z, counts, noisy)
+            return (expected, np.sqrt(spread)) if return_std else expected
         expected, spread = self._observed.predict(Z, counts)
         if not return_std:
             return expected
@@ -95,6 +100,11 @@ class ObservedPredictions:
             raise RuntimeError("At most one of return_std or return_cov can be requested.")
         check_is_fitted(self, "kernel_")
         Z = self._new_points(X)
+        if self._sampled is not None:
+            mean, variance = self._sampled.latent(Z)
+            if return_cov:
+                return mean, self._sampled.covariance(Z)
+            return (mean, np.sqrt(variance)) if return_std else mean
         if return_cov:
             return self._observed.posterior.mean(Z)[:, 0], self._observed.posterior.covariance(Z)
         mean, variance = self._observed.latent(Z)
@@ -141,12 +151,15 @@ class ObservedPredictions:
             raise ValueError(f"levels: expected numbers between 0 and 1, both excluded, got {levels!r}")
         if self._observed is None:
             self._require_no_sizes({"exposure": exposure, "trials": trials})
+            if self._sampled is not None:
+                return np.asarray(self._mixture(X, noisy=True).quantiles(wanted)[:, 0])
             mean, std = self.predict(X, return_std=True, noisy=True)  # type: ignore[attr-defined]
             if mean.ndim != 1:
                 raise ValueError(f"predict_quantiles: expected a process of one target, got {mean.shape[1]}")
             return np.asarray(mean[:, None] + std[:, None] * stats.norm.ppf(wanted))
         Z = self._new_points(X)
-        return self._observed.quantiles(Z, wanted, self._sizes(len(Z), exposure=exposure, trials=trials))
+        process = self._observed if self._sampled is None else self._sampled
+        return process.quantiles(Z, wanted, self._sizes(len(Z), exposure=exposure, trials=trials))
 
     @reads
     def log_density(
@@ -168,6 +181,11 @@ class ObservedPredictions:
         values = np.asarray(y, dtype=np.float64)
         if self._observed is None:
             self._require_no_sizes({"exposure": exposure, "trials": trials})
+            if self._sampled is not None:
+                mixture = self._mixture(X, noisy=True)
+                if values.shape != mixture.means.shape[1:2]:
+                    raise ValueError(f"y: expected shape {mixture.means.shape[1:2]}, got {values.shape}")
+                return mixture.log_density(values[:, None])
             mean, std = self.predict(X, return_std=True, noisy=True)  # type: ignore[attr-defined]
             if values.shape != mean.shape:
                 raise ValueError(f"y: expected shape {mean.shape}, got {values.shape}")
@@ -175,12 +193,28 @@ class ObservedPredictions:
         Z = self._new_points(X)
         if values.shape != (len(Z),):
             raise ValueError(f"y: expected shape {(len(Z),)}, got {values.shape}")
-        return self._observed.log_densities(Z, values, self._sizes(len(Z), exposure=exposure, trials=trials))
+        sizes = self._sizes(len(Z), exposure=exposure, trials=trials)
+        if self._sampled is not None:
+            self._observed.likelihood.check(values, sizes)
+            return self._sampled.log_densities(Z, values, sizes)
+        return self._observed.log_densities(Z, values, sizes)
+
+    def _mixture(self, X: Points, *, noisy: bool | None) -> Mixture:
+        """Return the predictive distribution over draws of hyperparameters, with normal noise or of the function."""
+        assert self._sampled is not None
+        known = self._known_noise() if noisy else 0.0
+        return self._sampled.mixture(self._new_points(X), noisy=noisy is not False, known=known)
+
+    def _known_noise(self) -> float:
+        """Return the noise variance of new observations that was not found, in the unit of the targets."""
+        raise NotImplementedError
 
     def _draw_observations(self, X: Points, count: int, seed: Seed, noisy: bool | None, sizes: dict[str, Any]) -> Matrix:
         assert self._observed is not None
         rng = check_random_state(seed)
         Z = self._new_points(X)
+        if self._sampled is not None:
+            return self._sampled.draw(rng, Z, count, self._sizes(len(Z), **sizes), noisy=noisy is not False)
         return self._observed.draws(rng, Z, count, noisy is not False, self._sizes(len(Z), **sizes))
 
     @property

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from kernsel._solve.posterior import Posterior
 from kernsel.approximations import Approximation
 from kernsel.criteria import Workspace
 from kernsel.estimators.draws import draws_of_normal
+from kernsel.estimators.observed_distribution import ObservedDistribution
+from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.kernels import ConstantKernel, Kernel
 from kernsel.likelihoods import Likelihood
 from kernsel.likelihoods.observations import Observations
@@ -53,10 +56,23 @@ class ObservedProcess:
         """The likelihood with its parameters."""
         return self.observations.likelihood
 
+    def without_posterior(self) -> Callable[[Posterior], ObservedProcess]:
+        """Return what makes an equal process of an equal posterior, without the memory of this one."""
+        rest = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "posterior"}
+        return lambda posterior: type(self)(posterior=posterior, **rest)
+
     @property
     def points(self) -> Matrix:
         """The training points."""
         return self.posterior.X
+
+    def centres(self) -> tuple[Matrix, Matrix]:
+        """Return points and coefficients c of the function sum_i c_i k(., x_i), which is the mean without the trend."""
+        return self.posterior.centres()
+
+    def of_function(self, values: Vector) -> Vector:
+        """Return those of some values at the points of the posterior that are of the function."""
+        return values
 
     def predict(self, Z: Matrix, sizes: Vector | None) -> tuple[Vector, Vector]:
         """Return the mean and the variance of new observations at points."""
@@ -110,14 +126,17 @@ class ObservedProcess:
             ends = np.column_stack([self.likelihood.conditional(f)[0] for f in latent.T])
         return ends.min(axis=1), ends.max(axis=1)
 
-    def evidence_at(self, kernel: Kernel, noise: float, eval_gradient: bool) -> Any:
-        """Return the approximate log marginal likelihood for another kernel and, on request, its derivatives in theta."""
+    def evidence_at(self, kernel: Kernel, noise: float, eval_gradient: bool, observed: _core.Observed | None = None) -> Any:
+        """Return the approximate log marginal likelihood for another kernel and, on request, its derivatives in theta.
+
+        The inference begins where the last one with `observed` ended, and is kept there.
+        """
         X, y = self.posterior.X, self.observations.y
         evidence = _core.likelihood(self.posterior.H.shape[1] > 0, "known")
         try:
             found = _core.evaluate(
                 evidence, kernel.build(), X, y, np.full(len(X), noise), self.posterior.H, None, eval_gradient, Workspace(),
-                None, False, self.observations.core(),
+                None, False, observed or self.observations.core(),
             )  # fmt: skip
         except np.linalg.LinAlgError:
             return (np.float64(-np.inf), np.zeros(kernel.n_dims)) if eval_gradient else np.float64(-np.inf)
@@ -134,15 +153,22 @@ class ObservedProcess:
         weights = weights / weights.sum()
         return np.asarray((expected**2) @ weights - (expected @ weights) ** 2)
 
-    def left_out(self, groups: Indices | None) -> tuple[Vector, Vector, Vector]:
-        """Return the mean and variance of each observation given all others, or other groups, and its log density."""
+    def distribution(self, Z: Matrix, sizes: Vector | None) -> Mixture | ObservedDistribution:
+        """Return the predictive distribution of observations at points."""
+        return ObservedDistribution(self.likelihood, *self.latent(Z), sizes)
+
+    def left_out_distribution(self, groups: Indices | None) -> Mixture | ObservedDistribution:
+        """Return the predictive distribution of each observation given all others, or other groups."""
         residual, variance, _ = self.posterior.leave_one_out(groups)
         sites = self.posterior.noise - self.noise_of_function
         mean = self.posterior.y[:, 0] - residual[:, 0]
         spread = np.maximum(variance - sites, np.finfo(float).tiny)
-        y, sizes = self.observations.y, self.observations.sizes
-        density = self.likelihood.core().moments(y, mean, spread, sizes)[:, 0]
-        return *self.of_latent(mean, spread, sizes), np.asarray(density)
+        return ObservedDistribution(self.likelihood, mean, spread, self.observations.sizes)
+
+    def left_out(self, groups: Indices | None) -> tuple[Vector, Vector, Vector]:
+        """Return the mean and variance of each observation given all others, or other groups, and its log density."""
+        found = self.left_out_distribution(groups)
+        return found.mean[:, 0], found.std[:, 0] ** 2, found.log_density(self.observations.y[:, None])
 
     noise_of_function: float = 0.0  # jitter, and what else was given as noise of the latent function
 
@@ -201,8 +227,8 @@ def conditioned_on(
     (process, converged, steps), jitter = with_jitter(selection.jitter, fit)
     if not converged:
         warnings.warn(
-            f"the {observations.inference} approximation of the latent function has not converged in {steps} steps: "
-            "predictions may be off; a likelihood with lighter tails, or another kernel, may help",
+            f'inference="{observations.inferred_by}" has not converged in {steps} steps: predictions may be off; the other of '
+            '"laplace" and "ep", or another kernel, may help',
             ConvergenceWarning,
             stacklevel=4,
         )

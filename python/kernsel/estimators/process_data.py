@@ -8,10 +8,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel._base.annotations import Vector
+from kernsel._data.rows import is_of_rows
 from kernsel._search import explained
 from kernsel.kernels import Kernel
 
-__all__ = ["of_observations", "require_function", "require_variances"]
+__all__ = ["of_observations", "require_function", "require_no_weights", "require_variances"]
+
+
+def require_no_weights(X: object, likelihood: object, noise: object, sample_weight: object) -> None:
+    """Raise if noise variances or weights are given to a fit of observations with a likelihood, or of rows read in blocks."""
+    given = [name for name, value in (("noise", noise), ("sample_weight", sample_weight)) if value is not None]
+    if given and likelihood is not None:
+        raise ValueError(
+            f"{given[0]}: expected None with likelihood={likelihood!r}, whose observations have no noise variance to "
+            "divide; weights that multiply log densities are of kernsel.evaluate(..., likelihood=, sample_weight=)"
+        )
+    if given and is_of_rows(X):
+        raise ValueError(
+            f"{given[0]}: expected None for rows that are read in blocks; give arrays, or kernsel.KernelRidge, which takes the "
+            "weights of such rows"
+        )
 
 
 def of_observations(noise: ArrayLike, alpha: ArrayLike) -> float:

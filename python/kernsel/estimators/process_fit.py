@@ -43,6 +43,8 @@ class ProcessData:
         The groups of points that are left out together, if they were told.
     approximation : Vecchia or Nystrom, optional
         Of the posterior.
+    weights : ndarray of shape (n,), optional
+        Positive; the variances of the noise, known or found, are divided by them.
     """
 
     X: Matrix
@@ -52,12 +54,14 @@ class ProcessData:
     trend: Trend
     groups: Indices | None = None
     approximation: Approximation | None = None
+    weights: Vector | None = None
 
     def only(self, rows: Indices) -> ProcessData:
         """Return the data of some rows."""
         known = self.known if np.ndim(self.known) == 0 else np.asarray(self.known)[rows]
         groups = None if self.groups is None else self.groups[rows]
-        return replace(self, X=self.X[rows], targets=self.targets[rows], known=known, groups=groups)
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, X=self.X[rows], targets=self.targets[rows], known=known, groups=groups, weights=weights)
 
     def conditioned(self, selection: Selection, own: float | Vector = 0.0) -> ProcessFit:
         """Return the process with selected hyperparameters; noise variances of points' own are added to those of all."""
@@ -66,8 +70,11 @@ class ProcessData:
         kernel = selection.kernel if amplitude == 1 else ConstantKernel(amplitude) * selection.kernel
         noise = selection.noise * factor if self.finds_noise else 0.0
 
+        weights = 1.0 if self.weights is None else self.weights
+
         def condition(jitter: float) -> Posterior:
-            diagonal = np.broadcast_to(self.known * factor + noise + own + jitter, (len(self.X),)).astype(np.float64)
+            each = (self.known * factor + noise) / weights + own + jitter
+            diagonal = np.broadcast_to(each, (len(self.X),)).astype(np.float64)
             return conditioned(kernel, self.X, self.targets, diagonal, self.trend, self.approximation)
 
         # The search may have gone to the edge of what can be factorized.

@@ -20,6 +20,7 @@ from kernsel._search.plan import plan_for
 from kernsel._search.progress import remark, watched
 from kernsel.criteria import Criterion
 from kernsel.estimators.observed_process import conditioned_on
+from kernsel.estimators.process_sampling import sample_observed
 from kernsel.estimators.process_state import ProcessState
 from kernsel.estimators.two_processes import fit_two
 from kernsel.kernels import Kernel
@@ -30,6 +31,8 @@ from kernsel.likelihoods.observations import Observations, sizes_of
 from kernsel.linalg.jitter import least_jitter
 
 __all__ = ["fit_to_observations"]
+
+_FAR = 40.0  # from the observations on the scale of logarithms, whose functions are nearly zero or infinite there
 
 
 def fit_to_observations(
@@ -57,16 +60,24 @@ def fit_to_observations(
     observed = np.ravel(given.y).astype(np.float64)
     model._check(observed)
     criterion = model._criterion()
+    samples = model.hyperparameters == "sample" or model.inference == "mcmc"
+    if samples:
+        model._require_sampling(criterion, 1)
     if likelihood.is_of_two:
+        if samples:
+            raise ValueError(f"likelihood: {type(likelihood).__name__} is of two processes, of which nothing can be sampled")
         return fit_two(model, kernel, X, observed)
     told = checked_groups(groups, len(observed))
     counts = sizes_of(likelihood, dict(sizes), len(observed))
     likelihood.check(observed, counts)
-    observations = Observations(likelihood, observed, counts, model.inference)
+    inference = "auto" if model.inference == "mcmc" else model.inference
+    observations = Observations(likelihood, observed, counts, inference)
     X = X.copy() if model.copy_X_train else X
     trend = model._trend()
+    if trend is not None:
+        _require_bounds(observations)
     plan = plan_for(
-        model.approximation,
+        None if samples else model.approximation,
         kernel,
         criterion,
         len(X),
@@ -98,13 +109,15 @@ def fit_to_observations(
     if selection.interrupt is not None:
         model.selection_ = selection
         require_few_if_interrupted(selection.interrupt, len(X))
-    observations = replace(observations, likelihood=found)
-    fit = conditioned_on(selection, X, observations, alpha, trend, plan.posterior)
+    fit = conditioned_on(selection, X, replace(observations, likelihood=found), alpha, trend, plan.posterior)
     plan, posterior, check = checked(plan, fit.process.posterior)
     process = replace(fit.process, posterior=posterior)
     selection = replace(selection, approximation=plan.said(len(X), check))
     if model.verbose and selection.approximation:
         remark(f"{type(model).__name__}: {selection.approximation}")
+    sampled = None
+    if samples:
+        sampled = sample_observed(kernel, X, observations, selection, process, noise=alpha, trend=trend, how=model.sampling())
     state = ProcessState(
         posterior=posterior,
         kernel=posterior.kernel,
@@ -120,6 +133,7 @@ def fit_to_observations(
         restricted=posterior.H.shape[1] > 0,
         groups=told,
         observed=process,
+        sampled=sampled,
     )
     if selection.interrupt is not None:
         model.restore(state)
@@ -143,6 +157,22 @@ def _require_defaults(model: Any) -> None:
         raise ValueError(f'shrinkage: expected "auto" or None with a likelihood, got {model.shrinkage!r}')
     if callable(model.optimizer):
         raise ValueError('optimizer: expected "auto" or None with a likelihood, got a function')
+
+
+def _require_bounds(observations: Observations) -> None:
+    """Raise for observations that are the more probable the larger the latent function is everywhere, or the smaller.
+
+    The coefficients of a trend have a flat prior, and then no posterior.
+    """
+    y, likelihood = observations.y, observations.likelihood
+    for end, size in ((-_FAR, "small"), (_FAR, "large")):
+        latent = np.full(len(y), (np.min if end < 0 else np.max)(observations.rough) + end)
+        if np.sum(likelihood.derivatives(y, latent, observations.sizes)[0]) * end >= 0:
+            raise ValueError(
+                f"y: all {len(y)} {type(likelihood).__name__} observations are as {size} as they can be, such as {y[0]:g}, "
+                "which leaves the trend without a bound; expected others, too, or trend=None, whose latent function is zero "
+                "on average"
+            )
 
 
 def _as_it_is(model: Any, criterion: Criterion, kernel: Kernel, X: Vector, observations: Observations) -> Selection:

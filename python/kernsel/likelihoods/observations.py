@@ -37,8 +37,12 @@ class Observations:
 
     def core(self) -> _core.Observed:
         """Return a new object of the core, which keeps the last inference."""
-        inference = self.likelihood.usual_inference if self.inference == "auto" else self.inference
-        return _core.Observed(self.likelihood.core(), inference, [] if self.sizes is None else self.sizes.tolist())
+        return _core.Observed(self.likelihood.core(), self.inferred_by, [] if self.sizes is None else self.sizes.tolist())
+
+    @property
+    def inferred_by(self) -> str:
+        """The inference that is used, "laplace" or "ep"."""
+        return self.likelihood.usual_inference if self.inference == "auto" else self.inference
 
     @cached_property
     def rough(self) -> Vector:

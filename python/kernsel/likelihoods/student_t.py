@@ -23,7 +23,8 @@ class StudentT(BuiltIn):
     ----------
     scale : float or "auto"
     df : float or "auto"
-        The degrees of freedom, above 1: the fewer, the heavier the tails. From 30 on errors are nearly normal.
+        The degrees of freedom, above 1: the fewer, the heavier the tails. From 30 on errors are nearly normal. Those that are
+        found are 2.1 at least, unless `df_bounds` say otherwise, so that y has a variance.
     scale_bounds, df_bounds : pair of floats, "auto" or "fixed"
 
     Examples

@@ -7,8 +7,19 @@ made with ``layout="constrained"``: legends go below the axes where a layout mak
 from kernsel.plotting.kernel import KernelDisplay
 from kernsel.plotting.l_curve import LCurveDisplay
 from kernsel.plotting.loo import LOODisplay
+from kernsel.plotting.main_effects import MainEffectsDisplay
 from kernsel.plotting.path import PathDisplay
 from kernsel.plotting.posterior import PosteriorDisplay
+from kernsel.plotting.rootogram import RootogramDisplay
 from kernsel.plotting.search import SearchDisplay
 
-__all__ = ["KernelDisplay", "LCurveDisplay", "LOODisplay", "PathDisplay", "PosteriorDisplay", "SearchDisplay"]
+__all__ = [
+    "KernelDisplay",
+    "LCurveDisplay",
+    "LOODisplay",
+    "MainEffectsDisplay",
+    "PathDisplay",
+    "PosteriorDisplay",
+    "RootogramDisplay",
+    "SearchDisplay",
+]

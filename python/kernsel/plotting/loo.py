@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.base import BaseEstimator
 
-from kernsel._base.annotations import Indices, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel.estimators.fitted import column
 from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib
@@ -62,6 +62,8 @@ class LOODisplay:
         the residuals over their standard deviations.
     others : str
         What each point is predicted from, for the labels of axes.
+    quantiles : callable, optional
+        Of predictive distributions that are not normal: a function that returns their quantiles, (n, k), for k probabilities.
 
     Attributes
     ----------
@@ -105,7 +107,9 @@ class LOODisplay:
         labels: Sequence[object] | None = None,
         standardized: ArrayLike | None = None,
         others: str = "all other points",
+        quantiles: Callable[[Vector], Matrix] | None = None,
     ) -> None:
+        self.quantiles = quantiles
         self.y = column(y, None)
         n = len(self.y)
         self.predictions = column(predictions, None, n, "predictions")
@@ -186,6 +190,7 @@ class LOODisplay:
             labels=labels,
             standardized=found.standardized,
             others="points of other groups" if found.in_groups else "all other points",
+            quantiles=found.quantiles,
         )
         return display.plot(
             ax,
@@ -269,7 +274,7 @@ class LOODisplay:
             raise ValueError(f"kind: expected one of {', '.join(get_args(Kind))}, got {kind!r}")
         if not 0 < level < 1:
             raise ValueError(f"level: expected a number between 0 and 1, got {level!r}")
-        if kind == "calibration" and self.std is None:
+        if kind == "calibration" and self.std is None and self.quantiles is None:
             raise ValueError('std: kind="calibration" needs the standard deviations of the predictions')
         if kind == "leverage" and self.leverage is None:
             raise ValueError('leverage: kind="leverage" needs the leverage of each point, which this model does not have')
@@ -295,18 +300,18 @@ class LOODisplay:
         (self.line_,) = ax.plot(ends, ends, **faint(1.2), zorder=1)
         self._scatter(ax, self.y, self.predictions)
         handles = []
-        if self.std is not None:
-            half = stats.norm.isf((1 - self._level) / 2) * self.std
-            missed = np.abs(self.residuals_) > half
+        if self.std is not None or self.quantiles is not None:
+            lower, upper = self._intervals()
+            missed = (self.y < lower) | (self.y > upper)
             held, not_held = percent(float(np.mean(~missed))), percent(float(np.mean(missed)))
-            none = np.zeros(len(half), dtype=bool)
-            drawn = ~missed if len(half) <= _MANY else none
-            missed = missed if len(half) <= MANY else none
+            none = np.zeros(len(lower), dtype=bool)
+            drawn = ~missed if len(lower) <= _MANY else none
+            missed = missed if len(lower) <= MANY else none
             self.intervals_ = [
                 ax.vlines(
                     self.y[rows],
-                    (self.predictions - half)[rows],
-                    (self.predictions + half)[rows],
+                    lower[rows],
+                    upper[rows],
                     color=color,
                     alpha=0.65,
                     linewidth=1.2,
@@ -314,16 +319,25 @@ class LOODisplay:
                 )
                 for rows, color in ((drawn, BLUE), (missed, VERMILION))
             ]
-            mark = "|" if len(half) <= _MANY else "."
+            mark = "|" if len(lower) <= _MANY else "."
             handles = [
                 _mark(BLUE, mark, f"{percent(self._level)} interval holds the truth: {held}"),
                 _mark(VERMILION, "|", f"it does not: {not_held}"),
             ]
-            if len(half) > MANY:
+            if len(lower) > MANY:
                 handles = [_mark(BLUE, "", f"{percent(self._level)} intervals hold the truth: {held}")]
         set_labels(ax, f"{self._name}{self._unit}", f"{self._name}, predicted from {self.others}{self._unit}")
         self.legend_ = legend_below(ax, handles, grow=self._new)
         self._name_worst(ax, self.y, self.predictions)
+
+    def _intervals(self) -> tuple[Vector, Vector]:
+        """Return the ends of the interval of each point."""
+        tail = (1 - self._level) / 2
+        if self.quantiles is not None:
+            lower, upper = self.quantiles(np.array([tail, 1 - tail])).T
+            return lower, upper
+        half = stats.norm.isf(tail) * np.asarray(self.std)
+        return self.predictions - half, self.predictions + half
 
     def _draw_residuals(self, ax: Axes) -> None:
         self.line_ = ax.axhline(0.0, **faint(1.2), zorder=1)

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from kernsel._base.annotations import Matrix, Seed, Vector
 from kernsel._data.training import for_objects
-from kernsel.estimators.fitted import HasPrediction, HasSamples, Prediction, require_fitted
+from kernsel.estimators.fitted import HasPrediction, HasSamples, Prediction, as_fitted, require_fitted
 from kernsel.kernels.objects import Points
 from kernsel.plotting.models import column_names, model_and_points, require_two_classes
 
@@ -121,26 +121,13 @@ def _most_telling(model: HasPrediction, X: Matrix, center: Vector, output: int) 
     for k in range(X.shape[1]):
         Z = np.repeat(center[None], 41, axis=0)
         Z[:, k] = np.linspace(X[:, k].min(), X[:, k].max(), 41)
-        changes.append(float(np.ptp(model.prediction(_as_fitted(model, Z), output=output).mean)))
+        changes.append(float(np.ptp(model.prediction(as_fitted(model, Z), output=output).mean)))
     return int(np.argmax(changes))
-
-
-def _as_fitted(model: HasPrediction, Z: Matrix) -> Points:
-    """Return points as a table if the model was fitted to one, because scikit-learn warns of points without names then."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        return Z
-    try:
-        from pandas import DataFrame
-    except ImportError:  # the table was of another package: the warning remains
-        return Z
-    table: Points = DataFrame(Z, columns=names)
-    return table
 
 
 def predicted(model: HasPrediction, Z: Matrix, level: float, noisy: bool, output: int) -> Prediction:
     """Return the predictions of a model, with a band if the model has one."""
-    return model.prediction(_as_fitted(model, Z), level=level, noisy=noisy, output=output)
+    return model.prediction(as_fitted(model, Z), level=level, noisy=noisy, output=output)
 
 
 def samples_of(model: HasPrediction, Z: Matrix, count: int, random_state: Seed, output: int) -> Matrix | None:
@@ -149,5 +136,8 @@ def samples_of(model: HasPrediction, Z: Matrix, count: int, random_state: Seed, 
         return None
     if not isinstance(model, HasSamples):
         raise ValueError(f"n_samples: samples are of a GaussianProcessRegressor, expected 0 for a {type(model).__name__}")
-    samples = model.sample_y(_as_fitted(model, Z), count, random_state, noisy=False)
+    samples = model.sample_y(as_fitted(model, Z), count, random_state, noisy=False)
+    likelihood = getattr(model, "likelihood_", None)
+    if likelihood is not None and not likelihood.is_of_two:  # of the latent function, where the mean of observations is shown
+        samples = likelihood.conditional(samples)[0]
     return samples[:, output] if samples.ndim == 3 else samples

@@ -91,13 +91,14 @@ def _table(study: Study, criterion: str) -> Html:
         Amounts("value"),
         Amounts("error, left out"),
         Amounts("in 95 % intervals"),
-        Amounts("noise, std. dev."),
+        Amounts("noise, std. dev." if study.likelihood is None else "log density, left out"),
         Amounts("numbers found"),
         Amounts("evaluations"),
         Amounts("time"),
     ]
     lines = study.lines[criterion]
-    rows = [_line(line, len(heads), mark=_mark(line, lines)) for line in lines]
+    normal = study.likelihood is None
+    rows = [_line(line, len(heads), mark=_mark(line, lines), normal=normal) for line in lines]
     chosen = [0] if criterion == study.criterion and not lines[0].problem else []
     if study.is_stacked and criterion == study.criterion:
         heads.insert(2, Amounts("weight"))
@@ -114,7 +115,7 @@ def _mark(line: Line, lines: list[Line]) -> str:
     return " ~" if line.as_good and line is not lines[0] else ""
 
 
-def _line(line: Line, width: int, *, mark: str = "", weighted: bool = False) -> list[Cell]:
+def _line(line: Line, width: int, *, mark: str = "", weighted: bool = False, normal: bool = True) -> list[Cell]:
     name = code(line.kernel)
     if line.problem:
         return [name, Wide(say("failed: {}", line.problem), width - 1)]
@@ -125,7 +126,7 @@ def _line(line: Line, width: int, *, mark: str = "", weighted: bool = False) -> 
         *([value(line.weight, 3)] if weighted else []),
         value(line.loo_rmse),
         value(line.coverage, shown=percent(line.coverage)),
-        value(float(np.sqrt(line.noise))),
+        value(float(np.sqrt(line.noise)) if normal else line.loo_log_density),
         value(line.parameters, shown=count(line.parameters)),
         value(line.evaluations, shown=count(line.evaluations)),
         value(line.seconds, shown=seconds(line.seconds)),

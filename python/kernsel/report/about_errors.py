@@ -79,7 +79,18 @@ def intervals(study: Study, findings: Findings) -> Html:
         "Rows within leave-one-out intervals", [Amounts("interval"), Amounts("share within"), Amounts("rows")], rows
     ).html()
     plots = _plots(study, findings, "calibration", "qq")
-    return section("intervals", "Do the intervals hold?", plots + table)
+    if findings.quantiles is None:
+        return section("intervals", "Do the intervals hold?", plots + table)
+    note = paragraph(
+        "Errors are quantile residuals: the quantile of the standard normal distribution that corresponds to each value in its "
+        "predictive distribution{}. If the likelihood is right, they are normal.",
+        ", at random within the probability of the value itself" if findings.counts is not None else "",
+        kind="note",
+    )
+    rootogram = Html("")
+    if findings.counts is not None:
+        rootogram = Html(f'<div class="plots">\n{figures.rootogram(study, findings)}</div>\n')
+    return section("intervals", "Do the intervals hold?", plots + note + table + rootogram)
 
 
 def _plots(study: Study, findings: Findings, *kinds: Kind) -> Html:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kernsel._base.annotations import Vector
+from kernsel.likelihoods.named import name_of
+from kernsel.likelihoods.words import numbers_of as parameters_of
 from kernsel.report import figures
 from kernsel.report.formats import count, listed, percent, short, split_unit
 from kernsel.report.inputs import Influence, Input, about_total
@@ -12,6 +14,7 @@ from kernsel.report.markup import Amounts, Cell, Html, Table, code, column, join
 from kernsel.report.parameters import Number, numbers_of
 from kernsel.study import Study
 from kernsel.study.select import in_words
+from kernsel.study.tables.table import SIZES
 
 __all__ = ["fit", "influence", "model"]
 
@@ -28,13 +31,29 @@ def model(study: Study) -> Html:
     items = "".join(f"<li>{markup(line)}</li>\n" for line in words)
     kernel = paragraph("{}", code(str(chosen.kernel_)), kind="kernel")
     numbers = numbers_of(study)
-    intro = paragraph("{} is {}", column(study.target.name), "a mixture of" if study.is_stacked else "made of")
+    sized = next((one for one in study.columns if one.kind in SIZES), None)
+    more_of_sizes = Html("")
+    if sized is not None:
+        more_of_sizes = paragraph(
+            "Predictions in figures are for {} of 1: {} = 1.", sized.kind, column(sized.name), kind="note"
+        )
+    intro = paragraph(
+        "{} is {}",
+        say("The function f of {}", column(study.target.name)) if study.likelihood is not None else column(study.target.name),
+        "a mixture of" if study.is_stacked else "made of",
+    )
     if study.is_stacked:
         kernel = join([paragraph("The likeliest of the kernels, and its numbers:"), kernel])
     unit = split_unit(study.target.name)[1]
     noise = float(np.sqrt(np.mean(chosen.noise_)))
     rows: list[list[Cell]] = [_row(one) for one in numbers[:_MOST]]
-    rows.append(["noise", "standard deviation", value(noise), unit, "", "" if noise > 0 else "none was found"])
+    likelihood = study.likelihood
+    if likelihood is None:
+        rows.append(["noise", "standard deviation", value(noise), unit, "", "" if noise > 0 else "none was found"])
+    else:
+        rows += [
+            [code(name_of(likelihood)), name, value(number), "", "", ""] for name, number in parameters_of(likelihood).items()
+        ]
     heads: list[str] = ["part", "number", Amounts("value"), "unit", Amounts("over the column's range"), "remarks"]
     if not any(row[3] for row in rows):
         rows, heads = [row[:3] + row[4:] for row in rows], heads[:3] + heads[4:]
@@ -47,6 +66,7 @@ def model(study: Study) -> Html:
             [
                 intro,
                 Html(f"<ul>\n{items}</ul>\n"),
+                more_of_sizes,
                 kernel,
                 _remarks(numbers, chosen.selection_.at_bounds),
                 table,
@@ -140,27 +160,25 @@ def influence(study: Study, influences: list[Influence]) -> Html:
         bar = Html(f'<span class="bar" style="--share: {100 * one.share:.1f}%"></span>')
         slope = value(one.slope) if np.isfinite(one.slope) else markup("")
         units = f"{unit} per {per}".strip() if per else unit
-        share = value(
-            one.share,
-            shown=percent(round(one.share, 2))
-            if one.share >= 0.01
-            else percent(one.share)
-            if one.share >= 0.001
-            else "< 0.1 %",
-        )
-        rows.append(
-            [column(one.input.name), share, bar, say("{} {}", slope, units) if np.isfinite(one.slope) else "", _direction(one)]
-        )
+        alone, share = (value(number, shown=_percent_of_variance(number)) for number in (one.alone, one.share))
+        slope_in_units = say("{} {}", slope, units) if np.isfinite(one.slope) else ""
+        rows.append([column(one.input.name), alone, share, bar, slope_in_units, _direction(one)])
     intro = paragraph(
-        "How much of the variance of the predictions goes with each input: half the mean squared change when it alone is "
-        "exchanged with that of another row. It asks the model what it says, and so is right for sums and products of kernels, "
-        "where a length scale alone would mislead. {}",
+        "How much of the variance of the predictions each input explains alone, and with all that it does together with "
+        "others: its first-order and total Sobol' indices, for inputs that are independent of each other. It asks the model "
+        "what it says, and so is right for sums and products of kernels, where a length scale alone would mislead. {}",
         about_total(influences),
     )
-    heads = ["input", Amounts("share"), markup(""), Amounts("mean slope"), "direction"]
+    heads = ["input", Amounts("alone"), Amounts("in all"), markup(""), Amounts("mean slope"), "direction"]
     return section(
         "influence", "What moves the prediction", intro + Table("Share of the variance of predictions", heads, rows).html()
     )
+
+
+def _percent_of_variance(share: float) -> str:
+    if share >= 0.01:
+        return percent(round(share, 2))
+    return percent(share) if share >= 0.001 else "< 0.1 %"
 
 
 def _direction(one: Influence) -> str:

@@ -63,11 +63,12 @@ def headline(study: Study, findings: Findings, inputs: list[Input]) -> Html:
             reservation,
         )
     explanation = paragraph(
-        "Typically means the root mean square over {} rows, each predicted from {}.{} The noise and the kernel were "
+        "Typically means the root mean square over {} rows, each predicted from {}.{} The {} and the kernel were "
         "chosen on all of them, so expect a little more on new rows{}.",
         count(n - findings.gross),
         _others(study),
         _gross(findings),
+        "noise" if study.likelihood is None else "likelihood",
         " than that, or look at the rows that were held out" if study.test else "",
         kind="note",
     )
@@ -103,7 +104,9 @@ def _tiles(study: Study, findings: Findings) -> Html:
             value(findings.within / n, shown=percent(findings.within / n)),
             f"{count(findings.within)} of {count(n)} rows",
         ),
-        ("noise found", value(noise), "standard deviation"),
+        ("noise found", value(noise), "standard deviation")
+        if study.likelihood is None
+        else ("log density", value(findings.log_density), "of rows left out, on average"),
         ("rows learnt from", value(n, shown=count(n)), f"of {count(study.rows)} in the file"),
     ]
     if findings.verdict == "constant":

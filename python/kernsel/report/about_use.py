@@ -53,6 +53,8 @@ int main() {{
   std::printf("%g %g\\n", mean, deviation);  // {mean[0]:.6g} {std[0]:.6g}
 }}
 """
+    if study.likelihood is not None:
+        python, cpp = _of_likelihood(study, x, row, file, name)
     cmake = """find_package(kernsel REQUIRED)  # -Dkernsel_DIR=$(python -c "import kernsel; print(kernsel.get_cmake_dir())")
 target_link_libraries(program PRIVATE kernsel::core)
 """
@@ -71,15 +73,52 @@ target_link_libraries(program PRIVATE kernsel::core)
                 program(shell, "Command line"),
                 paragraph(
                     "From Python. The columns of X are {}{}. The first row that was learnt from gives what the comment says; "
-                    "the standard deviation is that of the function, without noise; noisy=True gives that of a new row.",
+                    "{}",
                     names,
                     more,
+                    "the standard deviation is that of the function, without noise; noisy=True gives that of a new row."
+                    if study.likelihood is None
+                    else "the quantiles are of new rows.",
                 ),
                 program(python, "Python"),
                 *in_cpp,
             ]
         ),
     )
+
+
+def _of_likelihood(study: Study, x: list[float], row: str, file: str, name: str) -> tuple[str, str]:
+    """Return programs in Python and C++ that predict observations of a likelihood."""
+    mean = float(study.model.predict([x])[0])
+    low, high = study.process.predict_quantiles([x], [0.05, 0.95])[0]
+    python = f"""import kernsel as ks
+
+model = ks.load({file!r})
+print(model.predict([[{row}]]))  # {mean:.6g}
+print(model.predict_quantiles([[{row}]], [0.05, 0.95]))  # {low:.6g}, {high:.6g}
+"""
+    cpp = f"""#include <cstdio>
+#include <vector>
+
+#include <kernsel/model.hpp>
+
+int main() {{
+  kernsel::Model model;
+  kernsel::Status status = kernsel::load_model({name}, model);
+  const std::vector<double> x{{{row}}};
+  double mean = 0.0, variance = 0.0;
+  std::vector<double> quantiles(2);
+  const auto X = kernsel::rows(x.data(), 1, {len(x)});
+  if (status.ok()) status = model.predict_observations(X, nullptr, &mean, &variance);
+  if (status.ok()) status = model.predict_quantiles(X, nullptr, {{0.05, 0.95}}, kernsel::rows(quantiles.data(), 1, 2));
+  if (!status.ok()) {{
+    std::fprintf(stderr, "%s\\n", status.message);
+    return 1;
+  }}
+  std::printf("%g %g %g\\n", mean, quantiles[0], quantiles[1]);  // {mean:.6g} {low:.6g} {high:.6g}
+}}
+"""
+    return python, cpp
 
 
 def made_by(command: str) -> Html:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from kernsel._base.annotations import Indices, Matrix, Vector
-from kernsel.plotting import LCurveDisplay, LOODisplay, PathDisplay, PosteriorDisplay
+from kernsel.plotting import LCurveDisplay, LOODisplay, PathDisplay, PosteriorDisplay, RootogramDisplay
 from kernsel.plotting.loo import Kind
 from kernsel.plotting.many import DRAWN, MANY
 from kernsel.report.choices import Choices
@@ -25,12 +25,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["TICKS", "curve", "l_curve", "left_out", "line_of", "map_of", "slices_of"]
+__all__ = ["TICKS", "curve", "l_curve", "left_out", "line_of", "map_of", "rootogram", "slices_of"]
 
 TICKS = 200  # the most rows that are drawn as ticks
 _LABEL = 30  # letters of a name at an axis
 _BARS = 120  # the most intervals that are drawn; more would hide each other
-_95 = float(special.ndtri(0.975))
 
 
 def left_out(study: Study, findings: Findings, kind: Kind) -> Html:
@@ -39,11 +38,12 @@ def left_out(study: Study, findings: Findings, kind: Kind) -> Html:
     display = LOODisplay(
         y=findings.truth,
         predictions=findings.predicted,
-        std=findings.std,
+        std=findings.std if np.isfinite(findings.std).all() else None,
         leverage=findings.leverage,
         standardized=findings.z,
         labels=[f"row {row}" for row in study.kept],
         others=study.others if study.others != "the others" else "all other points",
+        quantiles=findings.quantiles,
     )
 
     def paint(figure: Figure) -> None:
@@ -63,6 +63,28 @@ def left_out(study: Study, findings: Findings, kind: Kind) -> Html:
         "calibration": _calibration,
     }[kind](study, findings)
     return draw(f"left-out-{kind}", title, alt, caption, paint, height=290)
+
+
+def rootogram(study: Study, findings: Findings) -> Html:
+    """Return a figure of observed and expected frequencies of counts."""
+    assert findings.counts is not None
+    display = RootogramDisplay(**findings.counts)
+    observed, expected = display.observed, display.expected
+
+    def paint(figure: Figure) -> None:
+        display.plot(figure.subplots(), target_name=short(study.target.name, _LABEL))
+
+    some = [
+        f"{count(int(observed[k]))} rows of {k}, where {number(float(expected[k]))} are expected"
+        for k in range(3)[: len(observed)]
+    ]
+    far = int(np.sum(np.abs(np.sqrt(observed) - np.sqrt(expected)) > 1))
+    alt = f"Frequencies of counts: {listed(some)}. Of {len(observed)} bars, {far} end farther from zero than chance has it."
+    caption = (
+        "How often each count was found, hanging from how often it was to be expected, as roots. Bars that end above zero are "
+        "of counts that are rarer than expected, below of more frequent ones; shaded is where chance leaves 95 % of the ends."
+    )
+    return draw("rootogram", "Observed and expected counts", alt, caption, paint, height=290)
 
 
 def _rows(study: Study, indices: Indices) -> str:
@@ -173,23 +195,26 @@ def line_of(study: Study, one: Input) -> Html:
     low, high = float(X.min()), float(X.max())
     margin = 0.04 * (high - low)
     x = np.linspace(low - margin, high + margin, 240)
-    mean, std = model.predict(x[:, None], return_std=True, noisy=False)
-    _, noisy_std = model.predict(x[:, None], return_std=True, noisy=True)
+    function = model.prediction(x[:, None], level=0.95, noisy=False)
+    rows = model.prediction(x[:, None], level=0.95, noisy=True)
+    mean = function.mean
+    assert rows.lower is not None
+    assert rows.upper is not None
     display = PosteriorDisplay(
         grid=(x,),
         mean=mean,
-        lower=mean - _95 * std,
-        upper=mean + _95 * std,
+        lower=function.lower,
+        upper=function.upper,
         X=X,
         y=model.y_train_,
         names=[short(one.name, _LABEL)],
         target_name=short(target, _LABEL),
-        band_name="95 % of the function",
+        band_name=function.band_name.format(level="95 %"),
     )
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
-        axes.fill_between(x, mean - _95 * noisy_std, mean + _95 * noisy_std, color=COLORS["blue"], alpha=0.12, linewidth=0)
+        axes.fill_between(x, rows.lower, rows.upper, color=COLORS["blue"], alpha=0.12, linewidth=0)
         display.plot(axes)
         _with_dates(axes, one)
 
@@ -197,7 +222,8 @@ def line_of(study: Study, one: Input) -> Html:
     alt = (
         f"{target} over {one.name}: predicted {number(float(mean[0]))} at {one.shown(x[0])}, {number(float(mean[middle]))} at "
         f"{one.shown(x[middle])}, {number(float(mean[-1]))} at {one.shown(x[-1])}, largest, {number(float(mean[top]))}, at "
-        f"{one.shown(x[top])}. New rows are within ±{number(_95 * float(noisy_std[middle]), 2)} of it in the middle."
+        f"{one.shown(x[top])}. New rows are from {number(float(rows.lower[middle]))} to "
+        f"{number(float(rows.upper[middle]))} in the middle."
     )
     caption = say("Prediction of {}. The lighter band holds 95 % of new rows.", column(target))
     return draw("fit", f"Fit over {short(one.name)}", alt, caption, paint, height=270)
@@ -247,7 +273,8 @@ class _Slice:
     input: Input
     x: Vector  # places on the axis
     mean: Vector
-    half: Vector  # half the width of the 95 % band of the function
+    lower: Vector  # the 95 % band of the function
+    upper: Vector
     labels: list[str]  # of a category, the names of the levels
 
 
@@ -256,9 +283,11 @@ def slices_of(study: Study, inputs: list[Input], at: Vector, *, small: bool) -> 
     slices = []
     for one in inputs:
         points, x, labels = _along(one, at, study.model.X_train_)
-        mean, std = study.model.predict(points, return_std=True, noisy=False)
-        slices.append(_Slice(one, x, mean, _95 * std, labels))
-    low, high = min((s.mean - s.half).min() for s in slices), max((s.mean + s.half).max() for s in slices)
+        found = study.model.prediction(points, level=0.95, noisy=False)
+        assert found.lower is not None
+        assert found.upper is not None
+        slices.append(_Slice(one, x, found.mean, found.lower, found.upper, labels))
+    low, high = min(s.lower.min() for s in slices), max(s.upper.max() for s in slices)
     margin = 0.05 * (high - low) or 1.0
     limits = (float(low - margin), float(high + margin))
     return [_slice(study, f"slice-{i}", one, limits, small) for i, one in enumerate(slices)]
@@ -270,13 +299,14 @@ def _slice(study: Study, name: str, of: _Slice, limits: tuple[float, float], sma
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
         if of.labels:
-            axes.errorbar(of.x, of.mean, yerr=of.half, fmt="o", color=COLORS["blue"], markersize=5, elinewidth=1.4, capsize=3)
+            ends = np.maximum([of.mean - of.lower, of.upper - of.mean], 0.0)
+            axes.errorbar(of.x, of.mean, yerr=ends, fmt="o", color=COLORS["blue"], markersize=5, elinewidth=1.4, capsize=3)
             slanted = len(of.labels) > 3 or max(map(len, of.labels)) > 10
             rotation = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
             axes.set_xticks(of.x, [short(label, 16) for label in of.labels], **rotation)
             axes.set_xlim(-0.5, len(of.x) - 0.5)
         else:
-            axes.fill_between(of.x, of.mean - of.half, of.mean + of.half, color=COLORS["blue"], alpha=0.25, linewidth=0)
+            axes.fill_between(of.x, of.lower, of.upper, color=COLORS["blue"], alpha=0.25, linewidth=0)
             axes.plot(of.x, of.mean, color=COLORS["blue"])
             values = study.model.X_train_[:, one.places[0]]
             ticks = values[np.linspace(0, len(values) - 1, min(len(values), TICKS)).round().astype(int)]
@@ -292,7 +322,8 @@ def _slice(study: Study, name: str, of: _Slice, limits: tuple[float, float], sma
     variation = float(np.ptp(of.mean) / np.abs(of.mean).max()) if of.mean.any() else 1.0
     digits = 3 if variation > 0.02 else min(2 - floor(log10(max(variation, 1e-6))), 8)  # enough for the ends to differ
     ends = f"from {number(of.mean[least], digits)} at {names[least]} to {number(of.mean[top], digits)} at {names[top]}"
-    alt = f"{target} as predicted along {one.name}, all other inputs at their middle: {ends}, ±{number(np.median(of.half), 2)}."
+    half = number(np.median(of.upper - of.lower) / 2, 2)
+    alt = f"{target} as predicted along {one.name}, all other inputs at their middle: {ends}, ±{half}."
     size: dict[str, float] = {"width": 260, "height": 185} if small else {"height": 220}
     return draw(name, f"Prediction along {short(one.name)}", alt, say("{}: {}", column(one.name), ends), paint, **size)
 

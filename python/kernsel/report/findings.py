@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeGuard
 
 import numpy as np
 from scipy import special, stats
 
-from kernsel._base.annotations import Indices, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
+from kernsel.estimators.observed_distribution import ObservedDistribution
+from kernsel.estimators.stacking.mixture import Mixture
+from kernsel.plotting.rootogram import frequencies_of
 from kernsel.study import Study
 
 __all__ = ["Findings", "findings_of"]
@@ -24,7 +29,8 @@ class Findings:
     truth, predicted, errors, std : ndarray of shape (n,)
         The targets, their leave-one-out predictions, the differences of both, and the standard deviations of these.
     z : ndarray of shape (n,)
-        Errors divided by `std`; where the predictive distribution F is a mixture, the quantiles ndtri(F(truth)).
+        Errors divided by `std`; where the predictive distribution F is not normal, the quantiles ndtri(F(truth)), randomized
+        for counts.
     leverage : ndarray of shape (n,)
     rmse, rmse_of_mean : float
         The root mean squares of the errors, and of the errors if the mean of the targets that are not left out is the
@@ -37,6 +43,12 @@ class Findings:
         The mean log density of the truths, of the same rows as `rmse`.
     explained : float
         1 - rmse^2 / rmse_of_mean^2; nan if all truths are equal.
+    within : int
+        The number of targets within their 95 % leave-one-out intervals.
+    quantiles : callable or None
+        Of predictive distributions that are not normal, a function from k probabilities to quantiles of shape (n, k).
+    counts : dict or None
+        For whole numbers, the frequencies that :class:`kernsel.plotting.RootogramDisplay` takes.
     verdict : {"constant", "useless", "doubtful", "useful"}
         "doubtful" if the model is better than the mean by less than two standard errors of the difference of squared errors.
     """
@@ -53,12 +65,10 @@ class Findings:
     gross: int
     log_density: float
     explained: float
+    within: int
     verdict: str
-
-    @property
-    def within(self) -> int:
-        """The number of targets within their 95 % leave-one-out intervals."""
-        return int(np.sum(np.abs(self.z) <= special.ndtri(0.975)))
+    quantiles: Callable[[Vector], Matrix] | None = None
+    counts: dict[str, Any] | None = None
 
     def farthest(self, count: int) -> Indices:
         """Return the points with the largest errors in units of `std`, the largest first."""
@@ -132,8 +142,22 @@ def findings_of(study: Study) -> Findings:
         len(rows),
         float(np.mean(found.log_density(truth[:, None])[right])),
         float(explained),
+        _within(truth, found) if isinstance(found, ObservedDistribution) else int(np.sum(np.abs(z) <= special.ndtri(0.975))),
         verdict,
+        (lambda p: found.quantiles(p)[:, 0]) if isinstance(found, ObservedDistribution) else None,
+        frequencies_of(found, truth) if _is_of_counts(found) else None,
     )
+
+
+def _is_of_counts(found: Mixture | ObservedDistribution) -> TypeGuard[ObservedDistribution]:
+    """Tell whether values are whole numbers from 0 on."""
+    return isinstance(found, ObservedDistribution) and found.likelihood.outcomes[0] == 0 and found.likelihood.outcomes[2]
+
+
+def _within(truth: Vector, found: ObservedDistribution) -> int:
+    """Return how many observations are from the 2.5 % to the 97.5 % quantile of their distributions."""
+    low, high = found.quantiles([0.025, 0.975])[:, 0].T
+    return int(np.sum((low <= truth) & (truth <= high)))
 
 
 def _errors_of_mean(truth: Vector, together: Indices) -> Vector:

@@ -8,13 +8,14 @@ import numpy as np
 
 from kernsel._base.annotations import Matrix, Vector
 from kernsel.report.formats import date, number, percent, split_unit
+from kernsel.sensitivity.sampled import Design, design_from, sobol_points
 from kernsel.study import Study
 from kernsel.study.tables.encode import encoded_names
 
 __all__ = ["Influence", "Input", "about_total", "influences", "inputs_of"]
 
-_SHIFTS = 24  # permutations of each input; all cyclic ones, if there are fewer
-_POINTS = 1000  # that are permuted at most
+_POINTS = 4096  # of the quasi-random sums
+_ROWS = 1000  # at which slopes are taken, at most
 _STEP, _LARGE_STEP = 1e-5, 0.02  # of differences, in ranges of a column
 
 
@@ -61,10 +62,11 @@ class Influence:
     Attributes
     ----------
     input : Input
-    share : float
-        The total Sobol' index: half the mean squared change of the prediction when the input alone takes its value from another
-        row, divided by the variance of the predictions; 1 if it is more, which it is where inputs cancel each other in the rows
-        there are. It includes interactions, so that shares may add up to more than one, see :func:`about_total`.
+    alone, share : float
+        The first-order and the total Sobol' index for independent inputs, each with the values of its column: what the input
+        explains of the variance of the prediction alone, and what alone and together with others, see
+        :mod:`kernsel.sensitivity`. Shares include interactions, so that they may add up to more than one, see
+        :func:`about_total`.
     slope : float
         The mean derivative of the prediction in the input; for a boolean, the mean difference between its values. nan for
         categories, and for an input that is constant in the training data.
@@ -73,6 +75,7 @@ class Influence:
     """
 
     input: Input
+    alone: float
     share: float
     slope: float
     rising: float
@@ -93,41 +96,44 @@ def inputs_of(study: Study) -> list[Input]:
 def influences(study: Study, inputs: list[Input]) -> list[Influence]:
     """Return the influence of each input, the largest share first.
 
-    They are estimated from predictions at points with one input permuted, which is right for any kernel.
+    They are estimated from predictions at points whose inputs come from different rows, which is right for any kernel.
     """
     rng = np.random.default_rng(0)
     X = study.model.X_train_
-    X = X[np.sort(rng.permutation(len(X))[:_POINTS])]
-    n = len(X)
-    mean = _predicted(study, X)
-    variance = float(np.var(mean, ddof=1))
-    order = rng.permutation(n)
-    shifts = np.unique(np.linspace(1, n - 1, min(_SHIFTS, n - 1)).round().astype(int))
+    design = _exchanged(X, [one.places for one in inputs], rng)
+    parts = design.variances(_predicted(study, design.points))
+    unit = 1.0 / parts.variance if parts.variance > 0 else 0.0
+    some = X[np.sort(rng.permutation(len(X))[:_ROWS])]
     found = []
-    for one in inputs:
-        squares = []
-        for shift in shifts:
-            permuted = X.copy()
-            for place in one.places:
-                permuted[order, place] = X[np.roll(order, shift), place]
-            squares.append(np.mean((_predicted(study, permuted) - mean) ** 2))
-        share = min(0.5 * float(np.mean(squares)) / variance, 1.0) if variance > 0 else 0.0
-        slopes = _slopes(study, X, one) if one.kind != "category" else np.full(1, np.nan)
+    for one, first, total in zip(inputs, parts.first * unit, parts.total * unit, strict=True):
+        share = float(min(total, 1.0))
+        slopes = _slopes(study, some, one) if one.kind != "category" else np.full(1, np.nan)
         rising = float(np.mean(slopes > 0)) if np.isfinite(slopes).all() else np.nan
-        found.append(Influence(one, share, float(slopes.mean()), rising))
+        found.append(Influence(one, float(np.clip(first, 0.0, share)), share, float(slopes.mean()), rising))
     return sorted(found, key=lambda influence: -influence.share)
 
 
+def _exchanged(X: Matrix, places: list[list[int]], rng: np.random.Generator) -> Design:
+    """Return points each of whose inputs comes from a row of its own, drawn by a quasi-random sequence."""
+    d = len(places)
+    rows = (sobol_points(_POINTS, 2 * d, rng) * len(X)).astype(np.intp)
+    samples = []
+    for part in (rows[:, :d], rows[:, d:]):
+        points = np.empty((len(part), X.shape[1]))
+        points[:] = X[0]
+        for columns, drawn in zip(places, part.T, strict=True):
+            values = X[:, columns]
+            # Rows in the order of the input's values, so that the sequence is evenly spread over these.
+            points[:, columns] = values[np.lexsort(values.T)][drawn]
+        samples.append(points)
+    return design_from(samples[0], samples[1], places, second=False)
+
+
 def about_total(influences: list[Influence]) -> str:
-    """Return a sentence that says what the shares add up to, and why that is not 100 %."""
+    """Return a sentence that says what the shares add up to, and why that may be more than 100 %."""
     total = sum(one.share for one in influences)
-    if total > 1.1:
-        return (
-            f"Together they come to {percent(total)}: inputs that act together, or against each other, are counted with each "
-            "of them."
-        )
-    if total < 0.9:
-        return f"Together they come to {percent(total)}: inputs go together here, and what they share is no one's alone."
+    if total > 1.04:  # beyond the error of sampling
+        return f"Together they come to {percent(total)}: what inputs do together is counted with each of them."
     return f"They act one by one: together they come to {100 * total:.0f} %."
 
 

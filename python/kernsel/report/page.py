@@ -32,8 +32,9 @@ def page(study: Study, file: str, command: str) -> str:
             about_model.influence(study, by_influence),
             about_errors.errors(study, findings),
             about_errors.intervals(study, findings),
-            about_choice.rules(study, choices_of(study)),
         ]
+        if study.likelihood is None:  # rules for lambda are of squared errors
+            parts.append(about_choice.rules(study, choices_of(study)))
     parts += [
         about_choice.spent(study),
         about_use.use(study, file),

@@ -10,6 +10,9 @@ is "kernsel", ``version`` is "1", and ``model`` is JSON::
 from these are computed again: a Gaussian process is factorized when it is loaded, so that a file grows with n d, not with n^2.
 The module of each family of estimators defines its fields. Notes, any JSON, are the array ``notes`` of bytes.
 
+Points that are objects are JSON and arrays, too (:mod:`kernsel.saving.objects`): texts, numbers, arrays, graphs, distributions,
+and lists, tuples, sets and mappings of these. Kernels of one's own classes, and objects of others, raise TypeError.
+
 Files of regressions also have the fields that a program without Python needs, with the same names for all estimators:
 `core_kernel`, the kernel as JSON for C++ (``kernsel/kernel_json.hpp``), or null if it contains a Python function; `trend`, if
 there is one; and the arrays ``points`` X, ``coefficients`` C, ``trend_coefficients`` B, ``factor`` and ``offset``, with which
@@ -77,8 +80,9 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
     Raises
     ------
     TypeError
-        If a part of the model is a Python function, or another object that only pickle can write, or
-        if the model is a pipeline.
+        If a part of the model, or of its points, is a Python function or another object that only pickle can write, or if the
+        model is a pipeline. Points that are objects may be texts, arrays, graphs (of networkx, or edges and labels),
+        distributions, and lists, tuples, sets and mappings of these and of numbers.
     NotFittedError
         If the model is not fitted.
 
@@ -110,8 +114,6 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
         require_fitted(model)
     except NotFittedError:
         raise NotFittedError(f"model: this {type(model).__name__} is not fitted; call fit(X, y) before it is saved") from None
-    if not hasattr(model, "n_features_in_"):
-        raise TypeError("model: its points are objects, or parts with names, and no array; use pickle or joblib for this model")
     arrays: dict[str, Stored] = {}
     writing = Writing(arrays)
     writing.json["estimator"] = type(model).__name__
@@ -161,6 +163,8 @@ def load_estimator(path: str | os.PathLike[str]) -> BaseEstimator:
             form = FORMS[given.text("estimator", tuple(FORMS))]
             model = read_given(form.estimator, given)
             form.read(model, given)
+        if given.reading is not None:  # as after a fit: points that are objects have no columns
+            del model.n_features_in_
         return model
     except (ValueError, TypeError, RecursionError, OverflowError) as error:
         raise ValueError(f"{path}: {error!s:.600}") from error

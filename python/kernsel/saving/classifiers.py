@@ -4,33 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernsel._base.annotations import Vector
 from kernsel._base.memory import require_memory_of_points
 from kernsel._data.allowed import require
 from kernsel._data.together import numbered
+from kernsel._solve.posterior import Posterior
 from kernsel.estimators.classification import GaussianProcessClassifier
-from kernsel.estimators.classification.binary import BinaryModel, BinaryProcess
-from kernsel.estimators.classification.latent import GaussianLatent, SampledLatent, safe_factor
+from kernsel.estimators.classification.binary import BinaryProcess, approximated, observations_of
+from kernsel.estimators.classification.latent import SampledLatent, safe_factor
 from kernsel.estimators.classification.links import link_named
 from kernsel.estimators.classification.multinomial import LatentState, Multinomial
 from kernsel.estimators.classification.parameters import ALLOWED, require_softmax
-from kernsel.estimators.classification.posterior import factor_of
 from kernsel.estimators.classification.sampling import Samples
 from kernsel.estimators.classification.several import MultinomialProcess, OneAgainstAnother, OneAgainstRest, SoftmaxModel
+from kernsel.estimators.observed_process import ObservedProcess
+from kernsel.estimators.sampled_process import SampledProcess
+from kernsel.kernels import Kernel
+from kernsel.likelihoods.observations import Observations
+from kernsel.saving.drawn import read_sampled, write_sampled
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.selections import read_choice, write_choice
 
 __all__ = ["read_classifier", "write_classifier"]
 
 _MOST_CLASSES = 10_000
+_LEAST_ROOT = 1e-140  # of a precision whose reciprocal is finite
 
 
 def write_classifier(model: GaussianProcessClassifier, to: Writing) -> None:
-    """Write the data of each process, and the weights, mode or draws of its posterior."""
+    """Write the data of each process, and the targets that stand for labels, the mode or draws of its posterior."""
     classes = model.classes_
     if classes.dtype.kind in "US":
         to.json["classes"] = classes.astype(str).tolist()
@@ -44,7 +50,7 @@ def write_classifier(model: GaussianProcessClassifier, to: Writing) -> None:
     parts = model.processes()
     for part, process in zip(to.parts("processes", len(parts)), parts, strict=True):
         (_write_softmax if isinstance(process, MultinomialProcess) else _write_binary)(process, part)
-    to.json["log_marginal_likelihood"] = float(model.log_marginal_likelihood_value_)
+    to.value("log_marginal_likelihood", float(model.log_marginal_likelihood_value_))
 
 
 def read_classifier(model: GaussianProcessClassifier, given: Fields) -> None:
@@ -70,7 +76,8 @@ def read_classifier(model: GaussianProcessClassifier, given: Fields) -> None:
         model.base_estimator_.estimators_ = processes
         if pairs:
             model.base_estimator_.pairs, model.base_estimator_.classes = pairs, count
-    model.log_marginal_likelihood_value_ = np.float64(given.number("log_marginal_likelihood", finite=False))
+    value = given.number("log_marginal_likelihood", finite=False)
+    model.log_marginal_likelihood_value_ = np.float64(np.nan if model.inference == "mcmc" else value)
     model.report_choices()
 
 
@@ -106,21 +113,25 @@ def _read_classes(given: Fields) -> NDArray[np.generic]:
 
 def _write_binary(process: BinaryProcess, to: Writing) -> None:
     to.kernel("kernel", process.kernel_)
-    to.json["criterion"] = process.model.criterion
-    if process.model.groups is not None:
-        to.array("groups", process.model.groups.astype(np.float64))
-    for name, values in (("points", process.X_train_), ("signs", process.y_train_), ("mode", process.mode)):
+    to.json["criterion"] = process.criterion
+    if process.groups is not None:
+        to.array("groups", process.groups.astype(np.float64))
+    posterior = process.process_.posterior
+    for name, values in (
+        ("points", process.X_train_),
+        ("signs", process.y_train_),
+        ("targets", posterior.y[:, 0]),
+        ("noise", posterior.noise),
+    ):
         to.array(name, values)
     if process.samples_ is not None:
         for name in ("f", "effective_sample_size", "r_hat"):
             to.array(name, getattr(process.samples_, name))
-    else:
-        latent: Any = process.latent_
-        if latent.kernel != process.kernel_:  # after log_marginal_likelihood(..., clone_kernel=False)
-            to.kernel("latent_kernel", latent.kernel)
-        to.array("weights", latent.weights)
-        to.array("root", latent.root)
-    to.json["log_marginal_likelihood"] = float(process.log_marginal_likelihood_value_)
+    if isinstance(process.sampled_, SampledProcess):
+        write_sampled(process.sampled_, to.part("sampled"), with_likelihood=False)
+    if posterior.kernel != process.kernel_:  # after log_marginal_likelihood(..., clone_kernel=False)
+        to.kernel("latent_kernel", posterior.kernel)
+    to.value("log_marginal_likelihood", float(process.process_.value))
     write_choice(process.choice_, to.part("choice"))
 
 
@@ -133,28 +144,46 @@ def _read_binary(model: GaussianProcessClassifier, given: Fields) -> BinaryProce
         process.y_train_ = y = given.array("signs", n)
         if not n or not (np.abs(y) == 1).all():
             raise ValueError(f"{given.prefix}signs: expected -1 or 1 for each point")
-        process.mode = given.array("mode", n)
         process.link = link_named(model.link)
-        criterion = given.text("criterion", ("lml", "loo"))
-        groups = numbered(given.array("groups", n))[0] if given.has("groups") else None
-        process.model = BinaryModel(y, process.link, model.inference, criterion, model.max_iter_predict, groups)
-        process.log_marginal_likelihood_value_ = np.float64(given.number("log_marginal_likelihood", finite=False))
+        process.criterion = given.text("criterion", ("lml", "loo"))
+        process.groups = numbered(given.array("groups", n))[0] if given.has("groups") else None
+        value = np.float64(given.number("log_marginal_likelihood", finite=False))
+        process.log_marginal_likelihood_value_ = np.float64(np.nan) if model.inference == "mcmc" else value
         process.choice_ = read_choice(given.part("choice"))
         require_memory_of_points(n, 2)
-        process.samples_ = None
-        if model.inference == "mcmc":
+        process.samples_ = process.sampled_ = None
+        draws_all = model.inference == "mcmc" and model.hyperparameters == "sample"
+        if model.inference == "mcmc" and not draws_all:
             f = given.array("f", None, None, n)
             if not f.size:
                 raise ValueError(f"{given.prefix}f: expected draws, got shape {f.shape}")
             process.samples_ = Samples(f, given.array("effective_sample_size", n), given.array("r_hat", n, finite=False))
-            process.latent_ = SampledLatent(kernel, X, safe_factor(np.asarray(kernel(X))), f)
-        else:
-            if given.has("latent_kernel"):
-                kernel = given.kernel("latent_kernel")
-            weights, root = given.array("weights", n), given.array("root", n, least=0.0)
-            K = np.asarray(kernel(X))
-            process.latent_ = GaussianLatent(kernel, X, weights, root, factor_of(K, root, np.empty_like(K)))
+        if given.has("latent_kernel"):
+            kernel = given.kernel("latent_kernel")
+        observations = observations_of(y, process.link, model.inference)
+        process.process_ = _read_posterior(given, kernel, X, observations, float(value))
+        if process.samples_ is not None:
+            process.sampled_ = SampledLatent(kernel, X, safe_factor(np.asarray(kernel(X))), process.samples_.f)
+        if draws_all:
+            process.sampled_ = read_sampled(given.part("sampled"), X, None, process.link.likelihood())
+            if process.sampled_.drawn.latent_r_hat is None:
+                raise ValueError(f"{given.prefix}sampled: expected draws of the latent values, too")
         return process
+
+
+def _read_posterior(given: Fields, kernel: Kernel, X: Vector, observations: Observations, value: float) -> ObservedProcess:
+    """Read the targets and their noise; or of files of version 0.1.0 what they follow from."""
+    n = len(X)
+    if given.has("targets"):
+        targets, noise = given.array("targets", n), given.array("noise", n, least=0.0)
+    elif given.has("weights"):
+        weights, root = given.array("weights", n), given.array("root", n, least=0.0)
+        noise = 1.0 / np.maximum(root, _LEAST_ROOT) ** 2
+        targets = np.asarray(kernel.matmul(X, X, weights)) + noise * weights
+    else:  # only the mode, beside draws
+        given.array("mode", n)
+        return approximated(kernel, X, observations)
+    return ObservedProcess(observations, Posterior(kernel, X, targets[:, None], noise, None), value)
 
 
 def _write_softmax(process: MultinomialProcess, to: Writing) -> None:

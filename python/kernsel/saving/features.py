@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 
 from kernsel._data.together import numbered
 from kernsel.estimators.ridge_regression import RidgeRegression
+from kernsel.estimators.weights_posterior import WeightsPosterior
 from kernsel.features import Fourier, Nystrom, Polynomial, RadialBasis
 from kernsel.kernels import DotProduct
 from kernsel.saving.fields import Fields, Writing
@@ -36,6 +37,8 @@ def write_features_regression(model: RidgeRegression, to: Writing) -> None:
         to.array("groups", model.left_out_together_.astype(np.float64))
     if hasattr(model, "criterion_value_"):
         to.value("criterion_value_", model.criterion_value_)
+    if "_posterior" in model.__dict__:
+        _write_posterior(model._posterior, to.part("posterior"))
     to.json["dual"] = hasattr(model, "dual_coef_")
     if hasattr(model, "dual_coef_"):
         to.array("dual", columns_of(model.dual_coef_))
@@ -81,8 +84,34 @@ def read_features_regression(model: RidgeRegression, given: Fields) -> None:
     model.leverage_ = leverage if many else leverage[:, 0]
     if given.has(value := criterion_value_in(given)):
         model.criterion_value_ = one_or_each(given, value, outputs)
+    if given.has("posterior"):
+        model._posterior = _read_posterior(given.part("posterior"), count, outputs)
+        noise = model._posterior.noise
+        model.noise_ = float(noise[0]) if one else noise
     if given.flag("dual"):
         model.dual_coef_ = shaped(given.array("dual", len(left_out), outputs), one)
+
+
+def _write_posterior(posterior: WeightsPosterior, to: Writing) -> None:
+    to.array("root", posterior.root())
+    for name in ("centre", "strengths", "noise"):
+        to.array(name, getattr(posterior, name))
+    to.json["rows"] = posterior.rows
+    if posterior.total_weight is not None:
+        to.json["total_weight"] = posterior.total_weight
+
+
+def _read_posterior(given: Fields, count: int, outputs: int) -> WeightsPosterior:
+    with given:
+        root = given.array("root", None, count)
+        if not 0 < len(root) <= count:
+            raise ValueError(f"{given.prefix}root: expected 1 to {count} rows, got {len(root)}")
+        noise = given.array("noise", outputs, finite=False)
+        if not ((noise >= 0) | np.isnan(noise)).all() or np.isinf(noise).any():
+            raise ValueError(f"{given.prefix}noise: expected variances")
+        total = given.number("total_weight", np.finfo(np.float64).tiny) if given.has("total_weight") else None
+        centre, strengths = given.array("centre", count), given.array("strengths", outputs, least=0.0)
+        return WeightsPosterior(root, centre, total, strengths, noise, given.whole("rows", 1))
 
 
 def _write_features(features: BaseEstimator, to: Writing) -> None:

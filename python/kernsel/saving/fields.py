@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.gaussian_process import kernels as sk
 
-from kernsel import criteria, features
+from kernsel import criteria, features, likelihoods, structured
 from kernsel._base.annotations import Indices, Matrix
 from kernsel._base.errors import NotPositiveSemidefiniteWarning
 from kernsel._base.renamed import CRITERION_CLASSES
@@ -25,16 +25,29 @@ from kernsel.criteria.names import criterion_named, name_of, searched
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.kernels import Kernel, Precomputed
 from kernsel.kernels.algebra import Operation, as_kernel
+from kernsel.kernels.object_kernel import ObjectKernel
+from kernsel.kernels.objects import Reading
 from kernsel.kernels.written import kernel_with_arrays
+from kernsel.likelihoods import Likelihood
+from kernsel.likelihoods.built_in import BuiltIn
 from kernsel.saving.container import Container, Stored, plain_json
 
 __all__ = ["Fields", "Writing"]
 
 LONGEST_KERNEL = 1_000_000  # characters; parsing a text takes fifty times its length in memory
+MOST_CLASSES = 10_000  # of ordinal observations
 _CRITERIA: dict[str, Any] = {name: kind for name in criteria.__all__ if is_dataclass(kind := getattr(criteria, name))}
 _CRITERIA_READ = _CRITERIA | {old: _CRITERIA[new] for old, new in CRITERION_CLASSES.items()}
 _FEATURES: dict[str, type[BaseEstimator]] = {name: getattr(features, name) for name in features.__all__}
+_LIKELIHOODS: dict[str, Any] = {
+    name: kind for name in likelihoods.__all__ if issubclass(kind := getattr(likelihoods, name), BuiltIn)
+}
 _NUMBERS_OF_VECCHIA = {entry.name for entry in attributes(Vecchia)}  # files of older versions have no "inducing"
+_OF_OBJECTS: dict[str, type[Kernel]] = {
+    name: value
+    for name in structured.__all__
+    if isinstance(value := getattr(structured, name), type) and issubclass(value, ObjectKernel)
+}
 _FLOATS = {"nan": np.nan, "inf": inf, "-inf": -inf}
 
 
@@ -99,7 +112,7 @@ class Writing:
         self.json["core_kernel"] = None if text is None else plain_json(text, "core_kernel")
 
     def value(self, name: str, value: object) -> None:
-        """Store a number, a text, None, a list of these, an array, a kernel, a criterion, features, or a process not fitted."""
+        """Store a number, text, None, lists of these, an array, kernel, criterion, likelihood, features or a process."""
         self.json[name] = self._encoded(name, value)
 
     def values(self, owner: object, *names: str) -> None:
@@ -133,6 +146,10 @@ class Writing:
                 return {"named_criterion": known}  # a criterion whose loss is a function of kernsel
             encoded = {key: self._encoded(f"{name}.{key}", item) for key, item in options.items()}
             return {"criterion": type(value).__name__, "options": encoded}
+        if type(value) in _LIKELIHOODS.values():
+            options = {entry.name: getattr(value, entry.name) for entry in attributes(type(value))}  # type: ignore[arg-type]
+            encoded = {key: self._encoded(f"{name}.{key}", item) for key, item in options.items()}
+            return {"likelihood": type(value).__name__, "options": encoded}
         if isinstance(value, BaseEstimator) and type(value) in _FEATURES.values():
             options = {key: self._encoded(f"{name}.{key}", item) for key, item in value.get_params(deep=False).items()}
             return {"features": type(value).__name__, "options": options}
@@ -152,17 +169,25 @@ class Writing:
 class Fields:
     """A JSON object of the description that is being read.
 
-    Each field is read once, with a check of its type. Kernels on named columns find these among
-    `column_names`. As a context manager, it raises for fields that have not been read.
+    Each field is read once, with a check of its type. Kernels on named columns find these among `column_names`, and kernels of
+    objects are bound to `reading`, if there is one. As a context manager, it raises for fields that have not been read.
     """
 
-    def __init__(self, json: object, container: Container, prefix: str = "", column_names: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        json: object,
+        container: Container,
+        prefix: str = "",
+        column_names: Sequence[str] = (),
+        reading: Reading | None = None,
+    ) -> None:
         if not isinstance(json, dict):
             raise ValueError(f"{prefix.rstrip('.') or 'model'}: expected an object")
         self.json = dict(json)
         self.container = container
         self.prefix = prefix
         self.column_names = list(column_names)
+        self.reading = reading
 
     def has(self, name: str) -> bool:
         """Tell whether there is a field, or an array, of this name."""
@@ -176,7 +201,7 @@ class Fields:
 
     def part(self, name: str) -> Fields:
         """Return an object within this one."""
-        return Fields(self.take(name), self.container, f"{self.prefix}{name}.", self.column_names)
+        return Fields(self.take(name), self.container, f"{self.prefix}{name}.", self.column_names, self.reading)
 
     def parts(self, name: str, most: int) -> list[Fields]:
         """Return a list of objects."""
@@ -184,7 +209,8 @@ class Fields:
         if not isinstance(items, list) or len(items) > most:
             raise self._wrong(name, f"a list of at most {most} objects", items)
         prefixes = [f"{self.prefix}{name}.{i}." for i in range(len(items))]
-        return [Fields(item, self.container, prefix, self.column_names) for item, prefix in zip(items, prefixes, strict=True)]
+        more = self.column_names, self.reading
+        return [Fields(item, self.container, prefix, *more) for item, prefix in zip(items, prefixes, strict=True)]
 
     def __enter__(self) -> Self:
         return self
@@ -283,9 +309,18 @@ class Fields:
         }
         try:
             kernel = _with_arrays(_kernel_of(value, matrices))
+            if self.reading is not None:
+                return kernel.bound_to(self.reading)
             return kernel.on_table(self.column_names) if self.column_names else kernel
         except (TypeError, ValueError, RecursionError, OverflowError) as error:
             raise ValueError(f"{self.prefix}{name}: {error}") from None
+
+    def likelihood(self, name: str) -> Likelihood:
+        """Return a likelihood."""
+        value = self.value(name)
+        if not isinstance(value, Likelihood):
+            raise self._wrong(name, "a likelihood", value)
+        return value
 
     def value(self, name: str) -> Any:
         """Return the value that :meth:`Writing.value` has stored."""
@@ -310,6 +345,10 @@ class Fields:
                     return _CRITERIA_READ[kind](**decoded)
             case {"named_criterion": str(known), **rest} if known in searched() and not rest:
                 return criterion_named(known, {})
+            case {"likelihood": str(kind), "options": dict(options), **rest} if kind in _LIKELIHOODS and not rest:
+                decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
+                if set(decoded) == {entry.name for entry in attributes(_LIKELIHOODS[kind])}:
+                    return _likelihood(_LIKELIHOODS[kind], decoded)
             case {"features": str(kind), "options": dict(options), **rest} if kind in _FEATURES and not rest:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
                 if set(decoded) == set(_FEATURES[kind]().get_params()):
@@ -323,6 +362,7 @@ class Fields:
                     return Nystrom(**decoded)  # type: ignore[arg-type]
             case {"process": dict(options), **rest} if not rest:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
+                decoded = {"likelihood": None, "inference": "auto"} | decoded  # not in files of version 0.1.0
                 if set(decoded) == set(GaussianProcessRegressor().get_params()):
                     return GaussianProcessRegressor().set_params(**decoded)
         raise self._wrong(name, "a value", value)
@@ -351,13 +391,21 @@ def _kernel_of(text: str, matrices: dict[str, Matrix]) -> Kernel:
     """Return the kernel of a text, without the warning for indefinite kernels, which was raised when it was made."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotPositiveSemidefiniteWarning)
-        return kernel_with_arrays(text, matrices)
+        return kernel_with_arrays(text, matrices, _OF_OBJECTS)
 
 
 def _with_arrays(kernel: Kernel) -> Kernel:
     """Return a kernel with lists in its hyperparameters converted to arrays, as in a fitted kernel."""
     values = [np.asarray(value, dtype=np.float64) if np.ndim(value) else value for _, value in kernel.own()]
     return kernel.with_values(iter(values)) if values else kernel
+
+
+def _likelihood(kind: Any, options: dict[str, object]) -> object:
+    """Return a likelihood; raise for options that no constructor checks since they only cost memory."""
+    classes = options.get("n_classes", 2)
+    if not isinstance(classes, int) or classes > MOST_CLASSES:
+        raise ValueError(f"n_classes: expected a whole number up to {MOST_CLASSES}, got {classes!r:.60}")
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in options.items()})
 
 
 def _unwritable(name: str, value: object) -> TypeError:

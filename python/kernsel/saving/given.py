@@ -8,13 +8,22 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernsel._base.renamed import CRITERIA
+from kernsel._data.points import reading_of
 from kernsel.saving.fields import Fields, Writing
+from kernsel.saving.objects import read_objects, write_objects
 
 __all__ = ["read_given", "write_given"]
 
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
 
-_LATER = {"shrinkage": None}  # parameters that files of version 0.1.0 do not have, with what that version did
+# Parameters that files of version 0.1.0 do not have, with what that version did.
+_LATER = {
+    "shrinkage": None,
+    "likelihood": None,
+    "inference": "auto",
+    "hyperparameters": "optimize",
+    "n_draws": None,
+}
 
 
 def write_given(model: BaseEstimator, to: Writing) -> None:
@@ -22,6 +31,13 @@ def write_given(model: BaseEstimator, to: Writing) -> None:
     parameters = to.part("parameters")
     for name, value in model.get_params(deep=False).items():
         parameters.value(name, value)
+    reading = reading_of(getattr(model, "kernel_", None))
+    if reading is not None:
+        write_objects(reading, to.part("objects"))
+        to.json["columns"] = reading.first.shape[1]
+        return
+    if not hasattr(model, "n_features_in_"):
+        raise TypeError("model: its points are objects, or parts with names, and no array; use pickle or joblib for this model")
     to.json["columns"] = int(model.n_features_in_)
     if hasattr(model, "feature_names_in_"):
         to.json["column_names"] = [str(name) for name in model.feature_names_in_]
@@ -39,6 +55,10 @@ def read_given(kind: type[Estimator], given: Fields) -> Estimator:
         values["criterion"] = CRITERIA.get(values["criterion"], values["criterion"])
     model: Estimator = kind(**values)
     model.n_features_in_ = given.whole("columns", 1)
+    if given.has("objects"):
+        given.reading = read_objects(given.part("objects"), model.n_features_in_)
+        if given.reading.first.shape[1] != model.n_features_in_:
+            raise ValueError(f"objects: expected {model.n_features_in_} columns, got {given.reading.first.shape[1]}")
     if given.has("column_names"):
         given.column_names = given.texts("column_names", model.n_features_in_)
         model.feature_names_in_ = np.array(given.column_names, dtype=object)

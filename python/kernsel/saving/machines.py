@@ -231,6 +231,31 @@ def _read_path(model: KernelRidge | KernelRidgeCV, outer: Fields) -> None:
     model._path_of = TrainingSet(X, y, model.kernel_, weights).with_groups(told), alphas
 
 
+def _write_training(model: KernelRidge, to: Writing) -> None:
+    """Write targets and weights, by which a fit explains itself, unless the data of a path have them."""
+    if "_trained_on" not in model.__dict__ or "_path_of" in model.__dict__:
+        return
+    given, part = model._trained_on, to.part("training")
+    part.array("targets", given.targets)
+    if given.weights is not None:
+        part.array("weights", given.weights)
+    if given.told is not None:
+        part.array("groups", given.told.astype(np.float64))
+
+
+def _read_training(model: KernelRidge, outer: Fields, outputs: int, one_output: bool) -> None:
+    if not outer.has("training"):
+        return
+    n = len(model.X_fit_)
+    with outer.part("training") as given:
+        y = shaped(given.array("targets", n, outputs, dtype=_REAL), one_output)
+        weights = given.array("weights", n, least=0.0) if given.has("weights") else None
+        if weights is not None and not weights.any():
+            raise ValueError("training: expected a point of positive weight")
+        told = given.array("groups", n) if given.has("groups") else None
+    model._trained_on = TrainingSet(model.X_fit_, y, model.kernel_, weights).with_groups(told)
+
+
 def write_ridge(model: KernelRidge, to: Writing) -> None:
     """Write the function, and how it was chosen."""
     posteriors = model.approximate_posteriors
@@ -241,6 +266,7 @@ def write_ridge(model: KernelRidge, to: Writing) -> None:
     to.values(model, "intercept_", "alpha_", "approximation_")
     to.array("outliers", model.outliers_)
     _write_path(model, to)
+    _write_training(model, to)
     if hasattr(model, "criterion_value_"):
         to.value("criterion_value_", model.criterion_value_)
     if hasattr(model, "selection_"):
@@ -249,12 +275,16 @@ def write_ridge(model: KernelRidge, to: Writing) -> None:
 
 def read_ridge(model: KernelRidge, given: Fields) -> None:
     """Read the function, and how it was chosen."""
-    outputs = _read_posteriors(model, given) if given.has("approximation") else _read_function(model, given)
+    approximated = given.has("approximation")
+    outputs = _read_posteriors(model, given) if approximated else _read_function(model, given)
+    posteriors = model.approximate_posteriors
+    one_output = np.ndim(model.dual_coef_) == 1 if posteriors is None else posteriors.one_output
     model.intercept_ = one_or_each(given, "intercept_", outputs)
     model.approximation_ = str(given.take("approximation_")) if given.has("approximation_") else ""
     model.alpha_ = one_or_each(given, "alpha_", outputs)
     model.outliers_ = given.rows("outliers", len(model.X_fit_))
     _read_path(model, given)
+    _read_training(model, given, outputs, one_output)
     if given.has("criterion_value_"):
         model.criterion_value_ = given.number("criterion_value_", finite=False)
     if given.has("selection"):

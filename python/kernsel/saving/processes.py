@@ -13,7 +13,9 @@ from kernsel._solve.posterior import Posterior
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.process_state import ProcessState
 from kernsel.saving.approximate import is_by_landmarks, read_approximate, write_approximate
+from kernsel.saving.drawn import read_sampled, write_sampled
 from kernsel.saving.fields import Fields, Writing
+from kernsel.saving.observed import read_observations, write_observed
 from kernsel.saving.selections import read_selection, write_selection
 
 __all__ = ["read_process", "write_process"]
@@ -26,7 +28,7 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
     to.kernel("kernel", posterior.kernel)
     if state.kernel != posterior.kernel:  # after log_marginal_likelihood(..., clone_kernel=False)
         to.kernel("changed_kernel", state.kernel)
-    to.predictor(posterior.kernel)
+    to.predictor(posterior.kernel if state.sampled is None else None)  # a mixture is none of the models that C++ has
     to.value("trend", posterior.trend)
     for name, values in (
         ("points", posterior.X),
@@ -49,6 +51,10 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
     if state.groups is not None:
         to.array("groups", state.groups.astype(np.float64))
     to.values(model, "criterion_value_", "n_evaluations_")
+    if state.sampled is not None:
+        write_sampled(state.sampled, to.part("sampled"))
+    if state.observed is not None:
+        write_observed(state.observed, to.part("observed"))
     write_selection(state.selection, to.part("selection"))
 
 
@@ -83,6 +89,7 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     given.whole("n_evaluations_")  # checked only; the attribute is set from the selection
     selection = read_selection(given.part("selection"))
     diagonal = given.array("diagonal", n, least=0.0)
+    observations = read_observations(given.part("observed"), n, outputs) if given.has("observed") else None
     if approximated:
         posterior = read_approximate(given, kernel, X, y, diagonal, trend, beta)
     else:
@@ -103,6 +110,8 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
             one_output=one_output,
             restricted=restricted,
             groups=_groups(given, n) if given.has("groups") else None,
+            sampled=read_sampled(given.part("sampled"), X, trend) if given.has("sampled") else None,
+            observed=None if observations is None else observations.of(posterior),
         )
     )
 

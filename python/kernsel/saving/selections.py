@@ -40,6 +40,8 @@ def write_selection(selection: Selection, to: Writing) -> None:
         to.array("rows", selection.rows)
     if not np.isnan(selection.spread):
         to.values(selection, "spread")
+    if selection.likelihood is not None:
+        to.values(selection, "likelihood")
 
 
 def read_selection(given: Fields) -> Selection:
@@ -69,6 +71,7 @@ def read_selection(given: Fields) -> Selection:
             seconds=given.number("seconds", 0.0),
             remarks=given.texts("remarks") if given.has("remarks") else [],
             rows=given.array("rows", None, dtype=np.int64).astype(np.intp) if given.has("rows") else None,
+            likelihood=given.likelihood("likelihood") if given.has("likelihood") else None,
         )
 
 
@@ -125,10 +128,10 @@ def _read_tried(given: Fields) -> SupportTried:
 
 
 def write_choice(choice: Choice, to: Writing) -> None:
-    """Write the report of a classifier's search, without its state and the exception that interrupted it."""
+    """Write the report of a classifier's search, without the mode and the exception that interrupted it."""
     to.kernel("kernel", choice.kernel)
     to.array("of_starts", choice.of_starts)
-    to.values(choice, "n_evaluations", "n_evaluations_subset", "at_bounds", "ended", "seconds", "solved")
+    to.values(choice, "n_evaluations", "n_evaluations_subset", "at_bounds", "ended", "seconds")
     if choice.remarks:
         to.values(choice, "remarks")
 
@@ -136,6 +139,8 @@ def write_choice(choice: Choice, to: Writing) -> None:
 def read_choice(given: Fields) -> Choice:
     """Read the report of a classifier's search."""
     with given:
+        if given.has("solved"):  # in files of version 0.1.0
+            given.flag("solved")
         return Choice(
             kernel=given.kernel("kernel"),
             n_evaluations=given.whole("n_evaluations"),
@@ -144,6 +149,5 @@ def read_choice(given: Fields) -> Choice:
             at_bounds=given.texts("at_bounds"),
             ended=given.text("ended"),
             seconds=given.number("seconds", 0.0),
-            solved=given.flag("solved"),
             remarks=given.texts("remarks") if given.has("remarks") else [],
         )

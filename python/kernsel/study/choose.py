@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from math import nan
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,8 +20,10 @@ from kernsel._solve.evaluate import loo
 from kernsel.approximations import Vecchia, Wish
 from kernsel.criteria.names import direction, offered
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.estimators.stacking.regressor import StackedRegressor
 from kernsel.kernels import Kernel
+from kernsel.likelihoods import Likelihood
 from kernsel.study.line import MANY, NEIGHBORS, Line
 from kernsel.study.result import Study
 from kernsel.study.select import Tried, select
@@ -39,7 +42,7 @@ def study(
     table: Table,
     *,
     kernels: Iterable[Kernel | str] | Literal["search"] | None = None,
-    criteria: Sequence[str] = ("evidence", "loo"),
+    criteria: Sequence[str] | None = None,
     combine: Literal["auto", "stack"] | None = "auto",
     noise: float | Literal["auto"] = "auto",
     trend: Trend = "constant",
@@ -48,6 +51,7 @@ def study(
     budget: float | None = None,
     seed: int = 0,
     approximation: Wish = "auto",
+    likelihood: str | Likelihood | None = None,
     progress: Callable[[str, str], None] | None = None,
 ) -> Study:
     """Choose a kernel by each criterion, and keep the model that the first criterion chooses.
@@ -62,8 +66,8 @@ def study(
     kernels : iterable of kernels or texts, "search" or None
         See :func:`kernsel.select`. Hyperparameters that a text such as ``"RBF + Linear.on(['speed'])"`` does not mention are
         "auto".
-    criteria : sequence of str
-        Names of :mod:`kernsel.criteria`.
+    criteria : sequence of str or None
+        Names of :mod:`kernsel.criteria`; None is "evidence" and "loo", with a likelihood "lml" and "loo_log_density".
     combine : "stack" or None
         "stack" mixes the kernels that were fitted by the first criterion, see :func:`kernsel.select`.
     noise : float or "auto"
@@ -80,6 +84,8 @@ def study(
         The seed of random samples and searches.
     approximation : "auto", Vecchia or None
         For many rows, see :func:`kernsel.select`.
+    likelihood : str, Likelihood or None
+        That of the target given the function, see :func:`kernsel.select`; None is normal noise.
     progress : callable, optional
         Called with the criterion and the kernel that is tried next.
 
@@ -100,17 +106,24 @@ def study(
     ['RBF', 'Matern(nu=1.5)']
     """
     start = time.perf_counter()
+    if criteria is None:
+        criteria = ("evidence", "loo") if likelihood is None else ("lml", "loo_log_density")
     criteria = list(dict.fromkeys(map(require_criterion, criteria)))
     if not criteria:
         raise ValueError(f"criteria: expected one at least of {', '.join(offered())}")
     if table.y is None or table.target is None:
         raise ValueError("table: expected one with a target")
-    rows_once, copy_remarks = rows_learnt_once(table)
+    rows_once, copy_remarks = rows_learnt_once(table, may_be_copies=likelihood is None)
     training, tests, split_remarks = divided(table, rows_once, rows, test, seed)
     X, y = table.X[training], table.y[training]
     groups = None if table.groups is None else numbered(table.groups[training])[0]
     if groups is not None and not groups.any():
         raise ValueError(f"{table.source}: the rows to learn from are of one group only; two {table.grouped_by} are needed")
+    sizes = _of(table.told_sizes, training)
+    if likelihood is None and sizes:
+        raise ValueError(
+            f"{table.sized_by}: normal noise has none; expected a likelihood of counts, such as --likelihood poisson"
+        )
     candidates = kernels if kernels is None or isinstance(kernels, str) else [kernel_of(one, table) for one in kernels]
     lines: dict[str, list[Line]] = {}
     model: GaussianProcessRegressor | StackedRegressor | None = None
@@ -139,9 +152,12 @@ def study(
                 progress=tell(name),
                 groups=groups,
                 approximation=approximation,
+                likelihood=likelihood,
+                **sizes,
             )
             if model is None:
                 model = selected.best_estimator_
+                remarks += [_for_command(remark) for remark in selected.about_likelihood]
             lines[name] = []
             for one in selected.tried:
                 lines[name].append(line_of(one, X, y, trend, table.names, groups))
@@ -170,7 +186,9 @@ def study(
         {name: direction(name) for name in lines},
         criteria[0],
         model,
-        tested(model, table.X[tests], np.asarray(table.y)[tests], float(np.mean(model.y_train_))),
+        tested(
+            model, table.X[tests], np.asarray(table.y)[tests], float(np.mean(model.y_train_)), **_of(table.told_sizes, tests)
+        ),
         table.kept[training],
         time.perf_counter() - start,
         ended,
@@ -188,15 +206,15 @@ def require_criterion(name: str) -> str:
     return name
 
 
-def rows_learnt_once(table: Table) -> tuple[Indices, list[str]]:
+def rows_learnt_once(table: Table, *, may_be_copies: bool = True) -> tuple[Indices, list[str]]:
     """Return the rows of a table without copies of other rows, and remarks on the rows that are repeated.
 
     Rows of equal inputs that are not copies, see :func:`kernsel._data.together.copies_in`, are measurements that were repeated,
-    and all of them are learnt from.
+    and all of them are learnt from. Counts and other values of few kinds are often equal by chance: then none `may_be_copies`.
     """
     X, y = table.X, np.asarray(table.y)
     n = len(X)
-    if (once := learnt_once(X, y)) is not None:
+    if may_be_copies and (once := learnt_once(X, y)) is not None:
         return once.kept, [str(once)]
     repeated = repeats_in(X, y).points
     if not repeated:
@@ -265,6 +283,15 @@ def _of_rows(model: GaussianProcessRegressor | StackedRegressor, kept: Indices) 
     return [] if far is None else [_sentence(far.said(kept))]
 
 
+def _for_command(remark: str) -> str:
+    """Return a remark with options as the command has them, in the place of arguments of Python."""
+    return re.sub(r'likelihood="(\w+)"', r"--likelihood \1", remark)
+
+
+def _of(sizes: dict[str, Any], rows: Indices) -> dict[str, Any]:
+    return {name: values[rows] for name, values in sizes.items()}
+
+
 def _sentence(text: str) -> str:
     return text[0].upper() + text[1:]
 
@@ -276,7 +303,9 @@ def _rows(count: int) -> str:
 def line_of(one: Tried, X: Matrix, y: Vector, trend: Trend, names: Sequence[str], groups: Indices | None) -> Line:
     """Return the line of a fit, with its leave-one-out scores, whatever criterion it is by."""
     rmse = density = coverage = nan
-    if one.kernel_ is not None:
+    if one.left_out is not None:  # of a likelihood
+        rmse, density, coverage = one.left_out.rmse, one.left_out.log_density, one.left_out.coverage
+    elif one.kernel_ is not None:
         with suppress(np.linalg.LinAlgError, ValueError):  # a trend may have no fit without one of the points
             kept = np.setdiff1d(np.arange(len(y)), one.outliers_)  # outliers tell nothing of the kernel
             together = None if groups is None else groups[kept]
@@ -311,12 +340,23 @@ def scores(errors: Vector, std: Vector) -> tuple[float, float, float]:
     return float(np.sqrt(np.mean(errors**2))), float(np.mean(density)), float(np.mean(np.abs(z) <= _95))
 
 
-def tested(model: GaussianProcessRegressor | StackedRegressor, X: Matrix, y: Vector, mean: float) -> dict[str, float]:
-    """Return the scores of the model on test rows, beside those of a number; empty without any."""
+def tested(
+    model: GaussianProcessRegressor | StackedRegressor, X: Matrix, y: Vector, mean: float, **sizes: Any
+) -> dict[str, float]:
+    """Return the scores of the model on test rows, beside those of a number; empty without any.
+
+    `sizes` are the exposures or the trials of the rows, for a model that has a likelihood.
+    """
     if not len(y):
         return {}
-    found = model.predictive(X)
+    found = model.predictive(X, **sizes)
     rmse = float(np.sqrt(np.mean((y - found.mean[:, 0]) ** 2)))
-    coverage = float(np.mean(np.abs(found.standardized(y[:, None])) <= _95))
+    scores_of_likelihood = {}
+    if isinstance(found, Mixture):
+        coverage = float(np.mean(np.abs(found.standardized(y[:, None])) <= _95))
+    else:
+        low, high = found.quantiles([0.025, 0.975])[:, 0].T
+        coverage = float(np.mean((low <= y) & (y <= high)))
+        scores_of_likelihood = {"log_density": float(found.log_density(y[:, None]).mean())}
     of_mean = float(np.sqrt(np.mean((y - mean) ** 2)))
-    return {"rows": float(len(y)), "rmse": rmse, "coverage": coverage, "rmse_of_mean": of_mean}
+    return {"rows": float(len(y)), "rmse": rmse, "coverage": coverage, "rmse_of_mean": of_mean} | scores_of_likelihood

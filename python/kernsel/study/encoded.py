@@ -63,7 +63,7 @@ class Encoding:
             warnings.warn(" ".join(unread), UserWarning, stacklevel=3)
         if not len(table.kept):
             raise ValueError(f"X: there is no row to predict at: {' '.join(table.remarks)}")
-        found = predict(table.X, **options)
+        found = predict(table.X, **table.told_sizes, **options)
         if len(table.kept) == table.rows:
             return found
         if isinstance(found, tuple):
@@ -130,9 +130,12 @@ class TableModel(PredictsTables):
     notes: dict[str, Any] = field(repr=False)
 
 
-def encoded(X: Any, target: str, *, classes: bool) -> tuple[Table, Encoding]:
-    """Return a frame, or the file of this path, as a table of numbers, and how its columns are encoded."""
-    table = table_of(raw_of(X), target, classes=classes)
+def encoded(X: Any, target: str, *, classes: bool, **sizes: Any) -> tuple[Table, Encoding]:
+    """Return a frame, or the file of this path, as a table of numbers, and how its columns are encoded.
+
+    `sizes` may name the column with the `exposure` or the `trials` of each row.
+    """
+    table = table_of(raw_of(X), target, classes=classes, **sizes)
     assert table.target is not None
     return table, Encoding(table.names, table.columns, table.target, table.remarks, table.kept - 1, table.source, table.rows)
 

@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import check_scoring, get_scorer_names
-from sklearn.model_selection import BaseCrossValidator, GridSearchCV, ParameterGrid
+from sklearn.model_selection import BaseCrossValidator, GridSearchCV, KFold, ParameterGrid
 from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
 from sklearn.utils.metaestimators import _safe_split
 
 from kernsel._base.annotations import Indices, Vector
@@ -36,6 +36,8 @@ from kernsel.study.select import approximation_of
 from kernsel.study.tasks import results_of
 
 __all__ = ["NestedFold", "NestedResult", "nested_cv"]
+
+LOG_DENSITY = "log_density"  # a name for `scoring`
 
 # The attributes in which fitted estimators, of kernsel and of other packages, store their selection, and its score.
 CHOSEN = ("kernel_", "alpha_", "noise_", "C_", "l1_ratio_", "lambda_")
@@ -165,6 +167,8 @@ def nested_cv(
     param_grid: Grid | Sequence[Grid] | None = None,
     scoring: Scoring | Sequence[str] | Mapping[str, Scoring] = None,
     groups: ArrayLike | None = None,
+    noise: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     params: Params | None = None,
     n_jobs: int | None = None,
     return_estimator: bool = False,
@@ -193,12 +197,17 @@ def nested_cv(
         Parameters of the estimator, each with the values to try. A grid search selects, and fits again with all training
         points.
     scoring : str, callable, list of str, dict of str to any of these, or None
-        None stands for the estimator's own `score`. Of several, the grid search selects by the first.
+        None stands for the estimator's own `score`. "log_density" is the mean log density of the points left out, by the method
+        `log_density` of Gaussian processes; with `exposure` or `trials` in `params`, which are handed to it and to `predict`,
+        it is the default, and the only one. Of several, the grid search selects by the first.
     groups : array-like of shape (n,), optional
-        The groups for the splitters of outer and inner folds.
+        The groups for the splitters of outer and inner folds. With scikit-learn's metadata routing enabled they are passed to
+        `fit` as well if that requests them (``set_fit_request(groups=True)``): its criterion then leaves groups out, too.
+    noise, sample_weight : array-like of shape (n,), optional
+        Arguments of `fit`, as in `params`: the noise variances of a :class:`kernsel.GaussianProcessRegressor`, or weights.
     params : dict, optional
         Arguments of `fit`; from those with an entry for each point, the entries of the training points are taken. With
-        scikit-learn's metadata routing enabled, they are passed to scorers and splitters, too.
+        scikit-learn's metadata routing enabled, they are passed to what requests them, also scorers and splitters.
     n_jobs : int, optional
         The number of outer folds that are computed at the same time, as in scikit-learn: by default one, or what
         ``joblib.parallel_config`` has set, such as the workers of Dask. Results do not depend on it.
@@ -225,10 +234,18 @@ def nested_cv(
     True
     """
     _require_estimator(estimator)
-    scorers = _scorers(estimator, scoring)
     metadata = dict(params or {})
-    if "groups" in metadata and groups is not None:
-        raise ValueError("groups: expected once, got them twice, by name and in params")
+    for name, value in (("groups", groups), ("noise", noise), ("sample_weight", sample_weight)):
+        if name in metadata and value is not None:
+            raise ValueError(f"{name}: expected once, got them twice, by name and in params")
+        if name != "groups" and value is not None:
+            metadata[name] = value
+    sizes = {name: metadata[name] for name in ("exposure", "trials") if metadata.get(name) is not None}
+    scorers = _scorers(estimator, LOG_DENSITY if sizes and scoring is None else scoring)
+    if sizes and set(scorers) != {LOG_DENSITY}:
+        raise ValueError(
+            f'scoring: with {next(iter(sizes))}, which scikit-learn\'s scorers do not know, expected "{LOG_DENSITY}"'
+        )
     X, y, groups = indexable(X, y, metadata.pop("groups", groups))
     n = number_of_points(X)
     # One seed for all folds, so that results do not depend on the order in which folds are computed.
@@ -238,8 +255,11 @@ def nested_cv(
         inner = 5 if inner is None else inner
     selection = _selection(estimator, inner, groups is not None)
     splitter = splitter_for("outer", outer, estimator, y, groups, seed)
+    if groups is not None and _fit_requests_groups(estimator, selection.parameter):
+        metadata["groups"] = groups
     to_fit, to_score, to_split = _routed(estimator, scorers, splitter, metadata, n)
-    splits = splits_by("outer", splitter, X, y, groups, **to_split)
+    to_score = {name: {**given, **sizes} for name, given in to_score.items()}
+    splits = splits_by("outer", splitter, X, y, **({"groups": groups} | dict(to_split)))
 
     def settings_for(train: Indices) -> Params:
         y_train, train_groups = (None if data is None else _safe_indexing(data, train) for data in (y, groups))
@@ -256,6 +276,7 @@ def nested_cv(
             scorers,
             to_fit,
             to_score,
+            sizes,
             f"outer fold {i} of {len(splits)}",
             return_estimator,
         )
@@ -286,6 +307,7 @@ def _one_fold(
     scorers: Scorers,
     to_fit: Params,
     to_score: Mapping[str, Params],
+    sizes: Params,
     label: str,
     keep: bool,
 ) -> tuple[NestedFold, Predictions | None, BaseEstimator | None]:
@@ -302,7 +324,7 @@ def _one_fold(
         for name, score in scores.items():
             if not isinstance(score, Real):
                 raise TypeError(f"scoring: expected a number of {name!r}, got {score!r}; for several give a dict of scorers")
-        predictions = model.predict(X_test) if hasattr(model, "predict") else None
+        predictions = model.predict(X_test, **of_rows(sizes, test, n)) if hasattr(model, "predict") else None
     except Exception as error:
         error.add_note(f"In {label}.")
         raise
@@ -444,11 +466,21 @@ def _scorers(estimator: BaseEstimator, scoring: object) -> Scorers:
         raise TypeError(f"scoring: expected a name, a function, a list of names, a dict of these or None, got {scoring!r}")
     names = get_scorer_names()
     for one in scoring.values():
-        if not (one is None or callable(one) or one in names):
+        if one == LOG_DENSITY and not hasattr(estimator, LOG_DENSITY):
+            raise TypeError(f'scoring: "{LOG_DENSITY}" is for Gaussian process regression, got {type(estimator).__name__}')
+        if not (one is None or callable(one) or one in names or one == LOG_DENSITY):
             matches = get_close_matches(str(one), names, 1, 0.5)
             hint = f"did you mean {matches[0]!r}?" if matches else "see sklearn.metrics.get_scorer_names()"
             raise ValueError(f"scoring: expected the name of a scorer or a function, got {one!r}; {hint}")
-    return {str(name): check_scoring(estimator, scoring=one) for name, one in scoring.items()}
+    return {
+        str(name): _mean_log_density if one == LOG_DENSITY else check_scoring(estimator, scoring=one)
+        for name, one in scoring.items()
+    }
+
+
+def _mean_log_density(model: Any, X: Points, y: ArrayLike, **sizes: ArrayLike) -> float:
+    """Return the mean log density of observations by a Gaussian process."""
+    return float(np.mean(model.log_density(X, y, **sizes)))
 
 
 def _routed(
@@ -456,7 +488,7 @@ def _routed(
 ) -> tuple[Params, Mapping[str, Params], Params]:
     """Return the parameters for `fit`, for each scorer, and for the splitter."""
     for name, value in params.items():
-        if name.endswith("sample_weight") and np.ndim(value) and len(value) != n:
+        if name.endswith(("sample_weight", "noise")) and np.ndim(value) and len(value) != n:
             raise ValueError(f"params: expected one {name} for each of {n} points, got {len(value)}")
     if not params or not get_config()["enable_metadata_routing"]:
         _require_fit_takes(estimator, params)
@@ -469,6 +501,15 @@ def _routed(
     routed = process_routing(router, "fit", **params)
     to_score = {name: dict(routed[key].score) for name, key in zip(scorers, numbered, strict=True)}
     return dict(routed["estimator"].fit), to_score, dict(routed["splitter"].split)
+
+
+def _fit_requests_groups(estimator: BaseEstimator, parameter: str | None) -> bool:
+    """Tell whether metadata routing passes groups to `fit`, and not only to the splitter that is a parameter of a search."""
+    if not get_config()["enable_metadata_routing"]:
+        return False
+    if parameter is not None and parameter.rpartition("__")[2] == "cv":  # is replaced by folds that are made here
+        estimator = clone(estimator).set_params(**{parameter: KFold()})
+    return "groups" in get_routing_for_object(estimator).consumes("fit", ["groups"])
 
 
 def _require_fit_takes(estimator: BaseEstimator, params: Params) -> None:

@@ -12,6 +12,7 @@ from kernsel._base.annotations import Indices
 from kernsel.criteria.table import TABLE
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.stacking.regressor import StackedRegressor
+from kernsel.likelihoods import Likelihood
 from kernsel.saving import load_estimator, read_notes, save
 from kernsel.study.line import Line
 from kernsel.study.notes import of_notes, plain
@@ -92,6 +93,11 @@ class Study:
     def process(self) -> GaussianProcessRegressor:
         """The model, or the likeliest process in it: the one whose hyperparameters are shown."""
         return self.processes[0][1]
+
+    @property
+    def likelihood(self) -> Likelihood | None:
+        """The likelihood of the target given the function, with its parameters; None for normal noise."""
+        return getattr(self.model, "likelihood_", None)
 
     @property
     def keeps_rows(self) -> bool:

@@ -36,7 +36,7 @@ def study_of_selection(selected: Selected) -> Study | ClassStudy | None:
     remarks, kept = [*encoding.remarks, *selected.remarks], encoding.kept + 1
     if isinstance(model, GaussianProcessClassifier):
         criterion = "loo" if criterion == "loo_log_density" else criterion
-        together = getattr(model.processes()[0].model, "groups", None) is not None
+        together = getattr(model.processes()[0], "groups", None) is not None
         lines = [line_of_classes(one, len(kept), criterion, encoding.names) for one in selected.tried]
         by = "groups" if together else ""
         return ClassStudy(*about, remarks, lines, criterion, model, {}, kept, seconds, selected.ended, by)

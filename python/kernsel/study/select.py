@@ -35,8 +35,12 @@ from kernsel.kernels import RBF, Kernel, Linear, Matern, RationalQuadratic
 from kernsel.kernels.amplitudes import with_amplitudes
 from kernsel.kernels.objects import Mixed, Points, Reading
 from kernsel.kernels.written import KernelLike
+from kernsel.likelihoods import Likelihood
+from kernsel.likelihoods.named import likelihood_of
+from kernsel.likelihoods.words import in_words as likelihood_in_words
 from kernsel.study.as_good import marked, simplest_of_the_best
 from kernsel.study.encoded import Encoding, PredictsTables, encoded
+from kernsel.study.other_likelihoods import about_counts, about_heavy_tails
 from kernsel.study.stacking import combined, in_short
 from kernsel.study.structure import describe, hidden_period, larger_structures, simplest_structures, terms_of
 from kernsel.study.tasks import jobs_of, results_of
@@ -75,6 +79,8 @@ class Selected(PredictsTables):
         :class:`kernsel.StackedRegressor`.
     ended : str
         The reason why not everything was tried; empty if it was.
+    about_likelihood : tuple of str
+        Sentences on other likelihoods that fit the targets, part of `remarks`.
     encoding : Encoding or None
         How the columns of a frame become the numbers that `best_estimator_` is fitted to, if `target` was given: `names`,
         `columns`, `target`, `remarks`.
@@ -89,6 +95,7 @@ class Selected(PredictsTables):
     ended: str = ""
     interrupt: BaseException | None = field(default=None, repr=False)
     encoding: Encoding | None = field(default=None, repr=False)
+    about_likelihood: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def best(self) -> Tried:
@@ -109,6 +116,7 @@ class Selected(PredictsTables):
             *getattr(found, "remarks", []),
             *([f"{said[0].upper()}{said[1:]}"] if said else []),
             *([] if far is None else [far.said(rows)]),
+            *self.about_likelihood,
         ]
 
     @property
@@ -191,6 +199,9 @@ def select(
     groups: ArrayLike | None = None,
     time: ArrayLike | None = None,
     approximation: Wish = "auto",
+    likelihood: str | Likelihood | None = None,
+    exposure: ArrayLike | str | None = None,
+    trials: ArrayLike | str | None = None,
     n_jobs: int | None = None,
 ) -> Selected:
     """Fit a model with each of several kernels, and compare them by a criterion; return all results, and the best model.
@@ -259,6 +270,15 @@ def select(
         See :class:`kernsel.GaussianProcessRegressor`: for many points, nearest neighbours. The evidence is then the restricted
         likelihood at its maximum, and the weights of a mixture follow from the densities of points that are left out. An
         `estimator` that has this parameter gets it, unless it is "auto". :attr:`Selected.remarks` say what was approximated.
+    likelihood : str, Likelihood or None
+        That of the observations given the function, see :mod:`kernsel.likelihoods`, such as "poisson" for counts and
+        "student_t" for data with outliers; None is normal noise. Its parameters are found with each kernel. Kernels are then
+        compared by the approximate evidence at its maximum, "lml", less half the logarithm of n for each
+        hyperparameter, or by the criterion "loo_log_density". Without one,
+        :attr:`Selected.remarks` say so if the targets look like counts, or if errors of points that are left out have heavy
+        tails: then up to 1000 points are fitted with "student_t", too, and the log densities of points left out are compared.
+    exposure, trials : float, array-like of shape (n,), or with `target` the name of a column; optional
+        For likelihoods of counts, see :meth:`kernsel.GaussianProcessRegressor.fit`.
     n_jobs : int or None
         How many kernels are fitted at the same time, as in scikit-learn: by default one, or what ``joblib.parallel_config`` has
         set, such as the workers of Dask. Unless there is a limit of time, results do not depend on it. A structure search fits
@@ -292,8 +312,11 @@ def select(
     if target is not None:
         if y is not None:
             raise ValueError("y: expected either y or target, the name of a column of X, got both")
-        table, encoding = encoded(X, target, classes=estimator is not None and is_classifier(estimator))
+        columns = {name: given for name, given in (("exposure", exposure), ("trials", trials)) if isinstance(given, str)}
+        table, encoding = encoded(X, target, classes=estimator is not None and is_classifier(estimator), **columns)
         X, y = table.X, encoding.targets(table)
+        exposure = table.sizes if isinstance(exposure, str) else exposure
+        trials = table.sizes if isinstance(trials, str) else trials
         if kernels is not None and not isinstance(kernels, str | Kernel | sk.Kernel):
             kernels = [kernel_of_table(one, table) if isinstance(one, str) else one for one in kernels]
     elif y is None:
@@ -313,6 +336,20 @@ def select(
         criterion = estimator.get_params().get("criterion")
         if is_classifier(estimator):
             criterion = {"loo": "loo_log_density"}.get(str(criterion), "lml")
+    if likelihood is not None:
+        if estimator is not None:
+            raise ValueError("likelihood: is of a Gaussian process; with an estimator, expected it in its parameter likelihood")
+        if not is_auto(noise):
+            raise ValueError("noise: with a likelihood, which is all noise there is, expected none")
+        estimator = GaussianProcessRegressor(trend=trend, approximation=approximation, likelihood=likelihood_of(likelihood))
+        criterion = "lml" if criterion is None else criterion
+        estimator.set_params(criterion=criterion_named(criterion, {}))
+    observed = getattr(estimator, "likelihood", None) is not None
+    sizes = {name: given for name, given in (("exposure", exposure), ("trials", trials)) if given is not None}
+    if sizes and not observed:
+        raise ValueError(f'{next(iter(sizes))}: normal noise has none; expected a likelihood of counts, such as "poisson"')
+    if combine == "stack" and observed:
+        raise ValueError("combine: stacks Gaussian processes with normal noise; expected None with a likelihood")
     if combine not in (None, "auto", "stack"):
         raise ValueError(f'combine: expected "auto", "stack" or None, got {combine!r}')
     if combine == "stack" and not isinstance(estimator, GaussianProcessRegressor | None):
@@ -353,7 +390,7 @@ def select(
     stacks = combine == "stack" or (combine == "auto" and is_process and isinstance(resolved, Evidence) and len(candidates) > 1)
 
     def tried(estimator: BaseEstimator) -> _Attempt:
-        attempt = _Attempt(X, y, resolved, estimator, until, verbose, search, progress, told, stacks, n_jobs)
+        attempt = _Attempt(X, y, resolved, estimator, until, verbose, search, progress, told, sizes, stacks, n_jobs)
         try:
             if search:
                 _grow(attempt, max_structures, points, targets)
@@ -368,7 +405,13 @@ def select(
     rows = attempt.outliers_to_agree_on()
     if rows is not None:
         attempt = tried(clone(estimator).set_params(outliers=rows))
-    return replace(attempt.result(), encoding=encoding)
+    about: tuple[str, ...] = ()
+    if is_process and not observed and attempt.interrupt is None:
+        about = (
+            about_counts(y),
+            "" if attempt.best is None else about_heavy_tails(attempt.best[1], X, y, told, seconds=until - perf_counter()),
+        )
+    return replace(attempt.result(), encoding=encoding, about_likelihood=tuple(filter(None, about)))
 
 
 class _Attempt:
@@ -385,10 +428,12 @@ class _Attempt:
         by_worth: bool,
         progress: Callable[[Kernel], None] | None,
         groups: Indices | None,
+        sizes: dict[str, Any],
         stacks: bool,
         n_jobs: int | None,
     ) -> None:
-        self.groups = {} if groups is None else {"groups": groups}
+        self.observed = getattr(estimator, "likelihood", None) is not None
+        self.to_fit = sizes if groups is None else sizes | {"groups": groups}
         self.X: Any = X  # points of any kind have a length
         self.y = y
         self.criterion = criterion
@@ -420,7 +465,7 @@ class _Attempt:
         """
         keeps = self.stacks or self.by_densities
         tasks = (
-            (self.estimator, kernel, self.X, self.y, self.groups, *self._time(len(kernels) - i if share_time else 1), keeps)
+            (self.estimator, kernel, self.X, self.y, self.to_fit, *self._time(len(kernels) - i if share_time else 1), keeps)
             for i, kernel in enumerate(kernels)
         )
         with closing(results_of(outcome_of, tasks, self.n_jobs)) as outcomes:
@@ -490,7 +535,8 @@ class _Attempt:
 
     def rank(self, one: Tried) -> tuple[bool, bool, float]:
         """Return the key by which kernels are sorted: fitted ones first, and among these the best."""
-        merit = self.worth(one) if self.by_worth else one.value if self.criterion.larger_is_better else -one.value
+        by_worth = self.by_worth or self.observed  # an approximate evidence at its maximum grows with hyperparameters
+        merit = self.worth(one) if by_worth else one.value if self.criterion.larger_is_better else -one.value
         return one.kernel_ is None, bool(np.isnan(one.value)), 0.0 if np.isnan(one.value) else -merit
 
     def result(self) -> Selected:
@@ -565,8 +611,10 @@ def in_words(model: HasTerms | StackedRegressor, names: Sequence[str] | None = N
         return "\n".join(lines)
     sizes = [_spread(model.mean_of_term(term)) for term in terms_of(model.kernel_)]
     ranges = np.ptp(model.X_train_, axis=0).tolist()
-    terms = describe(model.kernel_, model.noise_, sizes, ranges=ranges, names=names)
-    return "\n".join([*_trend_in_words(model), terms])
+    likelihood = getattr(model, "likelihood_", None)
+    terms = describe(model.kernel_, model.noise_ if likelihood is None else None, sizes, ranges=ranges, names=names)
+    observed = [] if likelihood is None else [f"observed: {likelihood_in_words(likelihood)}"]
+    return "\n".join([*_trend_in_words(model), terms, *observed])
 
 
 def _trend_in_words(model: HasTerms) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
@@ -10,16 +10,32 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
-from kernsel._base.annotations import Indices, Vector
+from kernsel._base.annotations import Vector
 from kernsel.estimators.fitted import STRENGTHS
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.stacking.set_aside import SetAside
 from kernsel.kernels import Kernel
+from kernsel.likelihoods.words import numbers_of
 from kernsel.study.structure import numbers_found
 
-__all__ = ["Outcome", "Tried", "outcome_of", "strengths_of"]
+__all__ = ["LeftOutScores", "Outcome", "Tried", "outcome_of", "strengths_of"]
 
 _AT_END = ("converged", "evaluations")  # why a search ended that has evaluated the criterion
+
+
+@dataclass(frozen=True)
+class LeftOutScores:
+    """How well observations of a likelihood are predicted from all others.
+
+    Attributes
+    ----------
+    rmse, log_density, coverage : float
+        The root mean squared error, the mean log density, and the share of observations from the 2.5 % to the 97.5 % quantile.
+    """
+
+    rmse: float
+    log_density: float
+    coverage: float
 
 
 @dataclass(frozen=True)
@@ -48,9 +64,12 @@ class Tried:
     outliers_ : tuple of int
         The rows that count as outliers, the same for all kernels; the criterion is of all others.
     weight, log_density : float
-        With ``combine="stack"``: the weight in the mixture, and the mean log density of points that are left out; or nan.
+        With ``combine="stack"`` or a likelihood: the weight in the mixture, and the mean log density of points that are
+        left out; or nan.
     as_good : bool
         Whether it is about as good as the best: see `criterion` of :func:`select`.
+    left_out : LeftOutScores or None
+        How well observations are predicted from all others; only with a likelihood.
     """
 
     kernel: Kernel
@@ -68,6 +87,7 @@ class Tried:
     log_density: float = np.nan
     as_good: bool = False
     outliers_: tuple[int, ...] = ()
+    left_out: LeftOutScores | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +118,7 @@ def outcome_of(
     kernel: Kernel,
     X: Any,
     y: ArrayLike,
-    groups: dict[str, Indices],
+    to_fit: dict[str, Any],
     seconds: float | None,
     in_time: bool,
     keeps: bool,
@@ -112,7 +132,7 @@ def outcome_of(
         model.set_params(max_seconds=seconds)
     problem, aside, failed, interrupted = "", None, None, None
     try:
-        model.fit(X, y, **groups)
+        model.fit(X, y, **to_fit)
         if keeps:
             aside = SetAside.of(model)
         if not hasattr(model, "criterion_value_"):
@@ -140,7 +160,20 @@ def outcome_of(
         outliers_=_outliers_of(model),
         others={name: float(np.mean(fitted[f"{name}_"])) for name in strengths_of(model) if f"{name}_" in fitted},
     )
+    if isinstance(model, GaussianProcessRegressor) and hasattr(model, "likelihood_"):
+        one = _observed(one, model)
     return Outcome(one, model, aside, failed, interrupted)
+
+
+def _observed(one: Tried, model: GaussianProcessRegressor) -> Tried:
+    """Return a line of the table with what was found of a likelihood, and how well left-out observations are predicted."""
+    y, found = model.kept_data()[1], model.left_out_predictive()
+    density = float(found.log_density(y[:, None]).mean())
+    low, high = found.quantiles([0.025, 0.975])[:, 0].T
+    scores = LeftOutScores(
+        float(np.sqrt(np.mean((y - found.mean[:, 0]) ** 2))), density, float(np.mean((low <= y) & (y <= high)))
+    )
+    return replace(one, log_density=density, left_out=scores, others={"density": density} | numbers_of(model.likelihood_))
 
 
 def strengths_of(estimator: BaseEstimator) -> tuple[str, ...]:

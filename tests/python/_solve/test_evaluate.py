@@ -53,6 +53,33 @@ def test_loo_of_every_point(trend):
         assert left.leverage == pytest.approx(np.diag(ref.smoother(K, own + noise, H)))
 
 
+@pytest.mark.parametrize("trend", [None, "linear"])
+@pytest.mark.parametrize("groups", [None, np.arange(N) % 4], ids=["alone", "groups"])
+def test_derivatives_of_every_point_that_is_left_out(trend, groups):
+    for outputs in (0, 2):
+        X, y, noise = data(outputs)
+        X[3] = X[1]  # left out together, unless there are groups
+        k, options = KERNELS["matern and noise"], {"noise": noise, "trend": trend, "groups": groups}
+        left = ks.loo(k, X, y, gradient=True, **options)
+        assert left.residuals_gradient.shape == (*y.shape, k.n_dims)
+        slopes = np.column_stack([left.residuals_gradient.reshape(-1, k.n_dims).T, left.variances_gradient.T])
+        moved = {
+            (p, h): ks.loo(k.clone_with_theta(k.theta + h * np.eye(k.n_dims)[p]), X, y, **options)
+            for p in range(k.n_dims)
+            for h in (-2e-4, -1e-4, 1e-4, 2e-4)
+        }
+        for p in range(k.n_dims):
+            at = {h: np.append(np.ravel(fit.residuals), fit.variances) for (q, h), fit in moved.items() if q == p}
+            narrow, wide = (at[1e-4] - at[-1e-4]) / 2e-4, (at[2e-4] - at[-2e-4]) / 4e-4
+            rounding = 1e4 * N * eps(np.float64) * np.linalg.cond(np.asarray(k(X)) + np.diag(noise)) * np.abs(at[1e-4]).max()
+            assert (np.abs(slopes[p] - (4 * narrow - wide) / 3) <= np.abs(narrow - wide) + rounding).all()
+        if outputs == 0:  # the criterion is a function of these
+            total = ks.evaluate("loo", k, X, y, gradient=True, **options).gradient
+            assert 2 * left.residuals @ left.residuals_gradient / N == pytest.approx(total, rel=1e-8)
+    with pytest.raises(ValueError, match="gradient: expected False with an approximation, got Vecchia"):
+        ks.loo(k, X, y, noise=noise, approximation=ks.Vecchia(5), gradient=True)
+
+
 def test_a_workspace_is_used_again(rng):
     room = ks.criteria.Workspace()
     for n in (50, 200, 30):

@@ -10,8 +10,6 @@ from scipy.integrate import quad
 import kernsel as ks
 from kernsel import _core
 from kernsel.criteria import Workspace
-from kernsel.estimators.classification.expectation_propagation import expectation_propagation
-from kernsel.estimators.classification.links import Logistic, Probit
 from kernsel.kernels import RBF, Kernel
 
 import reference as ref
@@ -164,16 +162,6 @@ def test_gradient(name, criterion):
 @pytest.mark.parametrize("near", [ks.Nystrom(4), ks.Vecchia(3)], ids=["landmarks", "neighbours"])
 def test_gradient_of_approximations(near, criterion):
     assert_gradient(case("poisson", n=9, trend=True, near=near), criterion)
-
-
-@pytest.mark.parametrize("link", [Probit(), Logistic()], ids=repr)
-def test_equals_that_of_labels(link):
-    name = "bernoulli_probit" if isinstance(link, Probit) else "bernoulli_logit"
-    of = case(name, n=40)
-    of.kernel = 20.0 * RBF([0.6, 1.0])
-    before = expectation_propagation(np.asarray(of.kernel(of.X)) + np.diag(of.noise), 2 * of.y - 1, link)
-    found, _ = of.evaluate(EVIDENCE)
-    assert found["value"] == pytest.approx(before.log_evidence, abs=1e-7)
 
 
 def test_outliers_have_no_weight():

@@ -48,6 +48,7 @@ def test_every_class_of_the_core_is_pickled_or_says_why_not():
         "Likelihood",
         "NystromBlocks",
         "NystromPosterior",
+        "Observed",
         "Posterior",
         "Search",
         "Sequences",

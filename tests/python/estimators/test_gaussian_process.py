@@ -21,6 +21,7 @@ import kernsel as ks
 from kernsel.kernels import RBF, ConstantKernel, DotProduct, Matern, WhiteKernel
 
 import reference
+from conventions import expected_failures
 from processes import SIGNAL, assert_same_model, basis
 
 GP = ks.GaussianProcessRegressor
@@ -32,7 +33,9 @@ GP = ks.GaussianProcessRegressor
         GP(RBF() + WhiteKernel(), criterion="loo"),
         GP(None, trend="linear"),
         GP(RBF(), noise="auto", alpha=0.1, scale="each", criterion="reml"),
-    ]
+        GP(RBF(), noise=0.1, optimizer=None),
+    ],
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learns_conventions(estimator, check):
     check(estimator)
@@ -63,6 +66,26 @@ def test_updates_in_the_units_of_y(data):
         mixed.update(Z[:1], [0.0])
     with pytest.raises(ValueError, match="noisy: noise differs from point to point"):
         mixed.predict(Z, return_std=True, noisy=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"criterion": "reml"}, {"scale": "shared"}, {"normalize_y": True}], ids=str)
+def test_fit_and_complexity_are_the_likelihood(data, options):
+    X, y, _ = data
+    Y = np.column_stack([y, 30 * y + 9 * X[:, 1]]) if "criterion" in options or not options else y[:, None]
+    gp = GP("RBF", **options).fit(X, Y)
+    y_train, beta = (np.reshape(values, (len(values), -1)) for values in (gp.y_train_, gp.beta_))
+    fidelity = complexity = 0.0
+    for k, scale in enumerate(gp.scale_):
+        covariance, H = scale * gp.L_ @ gp.L_.T, np.ones((len(X), 1))
+        fidelity -= 0.5 * y_train[:, k] @ np.linalg.solve(covariance, y_train[:, k] - beta[0, k])
+        complexity -= 0.5 * np.linalg.slogdet(covariance)[1]
+        if options.get("criterion") == "reml":
+            complexity -= 0.5 * np.log(np.sum(H * np.linalg.solve(covariance, H)) / len(X))
+    assert gp.fidelity_ == pytest.approx(fidelity, rel=1e-8)
+    assert gp.complexity_ == pytest.approx(complexity, rel=1e-8)
+    counts = GP(RBF(), optimizer=None, likelihood="poisson").fit(X[:9], np.arange(9))
+    with pytest.raises(AttributeError, match="fidelity_, complexity_: Poisson observations are not normal"):
+        _ = counts.complexity_
 
 
 def only_some(X):

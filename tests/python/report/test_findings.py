@@ -9,7 +9,9 @@ from scipy import stats
 
 import kernsel as ks
 from kernsel.kernels import RBF, Linear
+from kernsel.likelihoods import StudentT
 from kernsel.report.about_result import headline
+from kernsel.report.figures import left_out
 from kernsel.report.findings import findings_of
 from kernsel.report.inputs import inputs_of
 
@@ -66,6 +68,40 @@ def test_intervals_of_a_mixture_are_those_of_its_distribution(made):
     np.testing.assert_allclose(findings.predicted, y - found.model.loo_residuals_)
     shares = {row[0]: row[1] for row in page.table("Rows within leave-one-out intervals")}
     assert shares["95 %"] == findings.within / len(y)
+
+
+def test_counts_are_judged_by_their_own_distribution(made):
+    found, page = made("counts")
+    findings = findings_of(found)
+    model = found.model
+    y = model.y_train_
+    left_out = model.left_out_predictive()
+    np.testing.assert_array_equal(findings.z, left_out.standardized(y[:, None])[:, 0])
+    low, high = left_out.quantiles([0.025, 0.975])[:, 0].T
+    assert findings.within == np.sum((low <= y) & (y <= high))
+    assert findings.log_density == pytest.approx(model.loo_log_density_.mean())
+    assert findings.counts["observed"].sum() == pytest.approx(findings.counts["expected"].sum()) == len(y)
+    text = re.sub("<[^>]*>", "", page.text)
+    shape = model.likelihood_.shape
+    assert f"observed: negative binomial counts of mean m = exp(f) and variance m + m^2 / {shape:.3g}" in text
+    assert "Errors are quantile residuals" in text
+    assert "How much noise: what other rules would choose" not in text  # rules for squared errors
+    assert ["negative_binomial", "shape"] in [row[:2] for row in page.table("Numbers of the kernel")]
+    assert "Observed and expected counts" in text
+
+
+def test_deviations_that_are_infinite_are_not_drawn():
+    X = np.linspace(0, 6, 30)[:, None]
+    model = ks.GaussianProcessRegressor(RBF(1.0), optimizer=None, likelihood=StudentT(scale=0.1, df=1.9)).fit(
+        X, np.sin(X[:, 0])
+    )
+    found = of_model(model, table_of(X, np.sin(X[:, 0]), ["x"]))
+    findings = findings_of(found)
+    assert np.isinf(findings.std).all()
+    assert findings.within == 30
+    drawn = left_out(found, findings, "predictions")
+    assert drawn.count("<use") >= 30
+    assert "inf" not in drawn
 
 
 def test_outliers_that_hardly_count_are_seen_to_be_far_off():

@@ -43,12 +43,14 @@ def numbers(text, like):
 def test_predictions_are_the_same(name, predict, tmp_path):
     model = saved.model(name)
     ks.save(model, tmp_path / "a.ksl")
-    lines = dict(predict(saved.points(name) if "sparse" not in name else Z, tmp_path / "a.ksl"))
-    if any(word in name for word in ("class", "pairs", "softmax", "polynomials", "fourier", "sparse", "matrix", "stack")):
+    lines = dict(predict(Z if "sparse" in name or "objects" in name else saved.points(name), tmp_path / "a.ksl"))
+    none = ("class", "pairs", "softmax", "polynomials", "fourier", "sparse", "matrix", "stack", "objects", "draws")
+    if any(word in name for word in none):
         assert " ".join(lines["failed"]).startswith("1 model: one that C++ cannot predict with"), lines
         return
     Q = saved.points(name)
-    expected = model.predict(Q)
+    observed = getattr(model, "likelihood", None) is not None  # predictions are then of the latent function
+    expected = model.predict_latent(Q) if observed else model.predict(Q)
     outputs = 1 if expected.ndim == 1 else expected.shape[1]
     assert lines["model"].split()[0] == type(model).__name__
     assert lines["model"].split()[2:] == [str(model.n_features_in_), str(outputs)]
@@ -56,11 +58,17 @@ def test_predictions_are_the_same(name, predict, tmp_path):
     terms = np.abs(expected).max() + 100 * np.abs(saved.Y).max()
     np.testing.assert_allclose(numbers(lines["mean"], expected), expected, rtol=0, atol=1e3 * np.finfo(float).eps * terms)
     if isinstance(model, ks.GaussianProcessRegressor):
-        std = model.predict(Q, return_std=True, noisy=False)[1]
+        std = (model.predict_latent(Q, True) if observed else model.predict(Q, return_std=True, noisy=False))[1]
         # variances, the differences of what is known before and after
         before = np.abs(model.kernel_.diag(saved.X).max() * np.max(model.scale_ * model._y_train_std**2))
         got = numbers(lines["deviation"], std)
         np.testing.assert_allclose(got**2, std**2, rtol=1e-8, atol=1e4 * np.finfo(float).eps * before)
+    if observed:
+        mean, std = model.predict(Q, return_std=True)
+        np.testing.assert_allclose(numbers(lines["observed"], mean), mean, rtol=1e-8)
+        np.testing.assert_allclose(numbers(lines["variance"], mean), std**2, rtol=1e-8)
+        quantiles = model.predict_quantiles(Q, [0.1, 0.5])
+        np.testing.assert_allclose(numbers(lines["quantiles"], quantiles), quantiles, rtol=1e-8)
 
 
 def every_kernel():

@@ -1,7 +1,5 @@
 """The parameters of models in files, and those that cannot be written."""
 
-import pickle
-
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold
@@ -10,7 +8,6 @@ from sklearn.preprocessing import StandardScaler
 import kernsel as ks
 from kernsel.kernels import RBF, FunctionKernel, Precomputed, Sum, Transform
 from kernsel.saving import fields
-from kernsel.structured import Mixed, Spectrum
 
 import saved
 
@@ -54,14 +51,6 @@ def test_kernels_that_are_too_much(tmp_path, monkeypatch):
     for kernel in (many, FunctionKernel(cubed)):
         with pytest.raises(TypeError, match=r"parameters\.kernel: .*use pickle or joblib"):
             ks.save(ks.KernelRidge(kernel).fit(saved.X, saved.y), tmp_path / "a.ksl")
-    strings = ["AC", "CA", "AACC", "CC"]
-    model = ks.KernelRidge(Spectrum(2)).fit(strings, [1.0, 2.0, 3.0, 4.0])
-    with pytest.raises(TypeError, match="use pickle or joblib"):
-        ks.save(model, tmp_path / "a.ksl")
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(strings), model.predict(strings))
-    parts = Mixed(a=saved.X)  # numbers, but read by name
-    with pytest.raises(TypeError, match="use pickle or joblib"):
-        ks.save(ks.KernelRidge(RBF(1.0).on(["a"])).fit(parts, saved.y), tmp_path / "a.ksl")
 
 
 def test_matrices_in_kernels(again):

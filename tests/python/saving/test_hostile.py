@@ -177,6 +177,24 @@ def test_descriptions(attempt, valid):
     assert "array of shape" in attempt(file_of(large, metadata, arrays))
 
 
+def test_likelihoods(attempt, valid):
+    _, (model, metadata, arrays) = valid("gp of grades")
+    for path, value, message in (
+        (("parameters", "likelihood", "options", "n_classes"), 10**9, "n_classes: expected a whole number up to 10000"),
+        (("parameters", "likelihood", "likelihood"), "Given", "parameters.likelihood: expected a value"),
+        (("observed", "likelihood", "options", "thresholds"), [1.0, 1.0], "thresholds: expected 2 increasing numbers"),
+        (("observed", "likelihood"), {"kernel": "RBF(1.0)"}, "observed.likelihood: expected a likelihood"),
+        (
+            ("observed", "likelihood", "options"),
+            {"n_classes": 2, "thresholds": [0.0], "thresholds_bounds": "auto"},
+            "y: expected",
+        ),
+        (("observed", "inference"), "mcmc", "observed.inference: expected one of auto, laplace, ep"),
+        (("observed", "surprise"), 1, "observed.surprise is not known"),
+    ):
+        assert message in attempt(file_of(changed(model, path, value), metadata, arrays)), path
+
+
 def test_as_many_columns_as_there_are_numbers(attempt, valid):
     for name in ("svr without support", "polynomials", "radial basis", "fourier", "linear", "svr of sparse points"):
         _, (model, metadata, arrays) = valid(name)
@@ -263,6 +281,8 @@ KINDS = [
     *("gp", "stack", "gp with noise of each point", "ridge chosen", "ridge along a path", "ridge of rows", "cv of each target"),
     *("interpolator", "svr chosen", "svr of sparse points", "polynomials", "radial basis", "fourier", "linear"),
     *("classes", "classes by draws", "three pairs", "softmax", "gp refined", "ridge by landmarks"),
+    "gp of counts",
+    pytest.param("gp of objects", marks=pytest.mark.slow),
 ]
 
 
@@ -312,6 +332,7 @@ def test_cpp_on_all_of_them(programs, valid, rng, tmp_path):
         "svr chosen",
         "linear",
         "softmax",
+        "gp of censored numbers",
     ):
         files += [raw for _, raw in mutations(name, valid, rng)]
         raw, _ = valid(name)

@@ -2,6 +2,12 @@
 
 import pickle
 
+import pytest
+
+import kernsel as ks
+from kernsel.kernels import RBF
+from kernsel.likelihoods import Poisson
+
 import saved
 from same import assert_same
 
@@ -32,3 +38,27 @@ def test_a_process_with_other_hyperparameters(again):
     loaded = again(model)
     assert loaded.kernel_ == model.kernel_ != saved.model("gp left as it is").kernel_
     assert_same(model.predict(saved.Z), loaded.predict(saved.Z), "predict")
+
+
+def test_observations_of_a_likelihood(again):
+    for name in ("gp of counts", "gp of heavy tails", "gp of quantiles", "gp of censored numbers", "gp of grades"):
+        model, Z = saved.model(name), saved.points(name)
+        loaded = again(model)
+        assert loaded.likelihood_ == model.likelihood_
+        assert loaded.inference == model.inference
+        sizes = {"exposure": 3.0} if name == "gp of counts" else {}
+        assert_same(model.predict(Z, return_std=True, **sizes), loaded.predict(Z, return_std=True, **sizes), "std")
+        assert_same(
+            model.predict_quantiles(Z, [0.1, 0.5], **sizes), loaded.predict_quantiles(Z, [0.1, 0.5], **sizes), "quantiles"
+        )
+        assert_same(model.sample_y(Z, 2, random_state=3, **sizes), loaded.sample_y(Z, 2, random_state=3, **sizes), "samples")
+
+
+def test_likelihoods_that_no_file_can_hold(tmp_path):
+    class Own(Poisson):
+        pass
+
+    model = ks.GaussianProcessRegressor(RBF(1.0), optimizer=None, likelihood=Own()).fit(saved.X, saved.counts)
+    with pytest.raises(TypeError, match=r"parameters.likelihood: Own\(\) cannot be written"):
+        ks.save(model, tmp_path / "a.ksl")
+    assert not list(tmp_path.iterdir())

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernsel import _core
 from kernsel._base.annotations import Indices, Seed, Vector
-from kernsel._search import Budget, generator_of
+from kernsel._search import Budget, Selection, generator_of
+from kernsel._search.observations import choose_with_likelihood
 from kernsel._search.own_optimizer import Optimizer
-from kernsel.estimators.classification.expectation_propagation import ExpectationPropagation, expectation_propagation
-from kernsel.estimators.classification.laplace import Laplace, laplace
-from kernsel.estimators.classification.latent import GaussianLatent, SampledLatent, safe_factor
+from kernsel.criteria import Criterion, Likelihood
+from kernsel.estimators.classification.labels_out import LabelsOut
+from kernsel.estimators.classification.latent import SampledLatent, safe_factor
 from kernsel.estimators.classification.links import Link
 from kernsel.estimators.classification.sampling import Samples, sample_latent
-from kernsel.estimators.classification.search import Choice, Outcome, choose_kernel
+from kernsel.estimators.classification.search import Choice, remarks_on, require_bounds_for, some_of_each
+from kernsel.estimators.observed_process import ObservedProcess, conditioned_on
+from kernsel.estimators.process_sampling import Sampling, sample_observed
+from kernsel.estimators.sampled_process import SampledProcess
 from kernsel.kernels import Kernel
+from kernsel.kernels.automatic import Data
+from kernsel.likelihoods.observations import Observations
 
-__all__ = ["BinaryModel", "BinaryProcess", "Settings"]
+__all__ = ["BinaryProcess", "Settings", "approximated", "observations_of"]
 
-# The start of an iteration for a posterior: the posterior for a similar kernel matrix, or latent values.
-Start = Laplace | ExpectationPropagation | Vector
+_KEPT = 300  # with more points, an interrupted search returns no result, since the fit would take seconds
 
 
 @dataclass(frozen=True)
@@ -34,74 +40,25 @@ class Settings:
     criterion: str
     optimizer: str | Optimizer | None
     n_restarts: int
-    max_iterations: int
     n_samples: int
     n_burn: int
     n_chains: int
     names: list[str] | None
     random_state: Seed
+    hyperparameters: str = "optimize"
     groups: Indices | None = None
     budget: Budget = field(default_factory=Budget)
 
 
-class BinaryModel:
-    """Labels of two classes with a link, an approximation and a criterion, by which a kernel is chosen.
+def observations_of(signs: Vector, link: Link, inference: str) -> Observations:
+    """Return labels, -1 or 1, as observations; if their posterior is to be sampled, by Laplace's approximation."""
+    return Observations(link.likelihood(), (signs > 0).astype(np.float64), None, "ep" if inference == "ep" else "laplace")
 
-    `groups` has the number of the group with which each point is left out; None if each is left out alone.
-    """
 
-    def __init__(
-        self, y: Vector, link: Link, inference: str, criterion: str, max_iterations: int, groups: Indices | None = None
-    ) -> None:
-        self.y = y
-        self.link = link
-        self.inference = inference
-        self.criterion = criterion
-        self.max_iterations = max_iterations
-        self.groups = groups
-        self.rows_of_groups = None if groups is None else [np.flatnonzero(groups == number) for number in np.unique(groups)]
-        self.space: Vector | None = None
-
-    def some(self, rows: NDArray[np.intp]) -> BinaryModel:
-        """Return the model of the points with these indices."""
-        groups = None if self.groups is None else self.groups[rows]
-        return BinaryModel(self.y[rows], self.link, self.inference, self.criterion, self.max_iterations, groups)
-
-    def carried(self, state: Start, cross: Vector) -> Start | None:
-        """Return latent values at all points to start from, by the posterior at some of them; None if there are only sites."""
-        return None if self.inference == "ep" or isinstance(state, np.ndarray) else cross @ state.weights
-
-    def posterior(
-        self, K: Vector, start: Start | None = None, *, tolerance: float = 1e-8, quiet: bool = False
-    ) -> Laplace | ExpectationPropagation:
-        """Return the approximate posterior for a kernel matrix; Laplace's approximation if the posterior is to be sampled."""
-        if self.inference == "ep":
-            sites = None if isinstance(start, np.ndarray) else start
-            return expectation_propagation(
-                K, self.y, self.link, start=sites, space=self.space, tolerance=tolerance, quiet=quiet
-            )
-        return laplace(K, self.y, self.link, start=start, max_iterations=self.max_iterations, space=self.space)
-
-    def evaluate(self, K: Vector, state: Start | None, gradient: bool) -> Outcome[Start]:
-        """Return the criterion for a kernel matrix, its derivative with respect to the matrix, and the posterior."""
-        if self.space is None:
-            self.space = np.empty_like(K)
-        # Leave-one-out probabilities need sites of a smaller tolerance than the evidence, which is stationary in the sites.
-        posterior = self.posterior(K, state, tolerance=1e-5 if self.criterion == "lml" else 1e-8, quiet=True)
-        adjoint = None
-        if self.criterion == "lml":
-            value = posterior.log_evidence
-            if gradient:
-                adjoint = posterior.evidence_adjoint()
-        else:
-            value = float(posterior.loo_log_probability(self.rows_of_groups).sum())
-            if gradient and self.rows_of_groups is None:
-                adjoint = posterior.loo_adjoint()
-            elif gradient and self.rows_of_groups is not None:
-                assert isinstance(posterior, Laplace)  # as `fit` requires
-                adjoint = posterior.groups_adjoint(self.rows_of_groups)
-        posterior.forget()
-        return Outcome(value, adjoint, posterior)
+def approximated(kernel: Kernel, X: Vector, observations: Observations) -> ObservedProcess:
+    """Return the approximate posterior of the latent process for a kernel without "auto" parameters."""
+    given = Selection(kernel=kernel, noise=np.nan, jitter=0.0, criterion=Likelihood(), value=np.nan)
+    return conditioned_on(given, X, observations, 0.0, None, None).process
 
 
 class BinaryProcess:
@@ -115,63 +72,81 @@ class BinaryProcess:
         The labels, -1 or 1.
     choice_ : Choice
         The report of the search.
-    latent_ : GaussianLatent or SampledLatent
+    process_ : ObservedProcess
+        The latent process given the labels, by a normal approximation.
+    sampled_ : SampledLatent, SampledProcess or None
+        The same by draws of the latent values, or of these together with the hyperparameters.
     samples_ : Samples or None
+        The draws of the latent values alone.
     log_marginal_likelihood_value_ : float
+        That of the normal approximation; nan if the posterior was sampled, from which it does not follow.
     """
 
     def __init__(self, X: Vector, y: Vector, settings: Settings) -> None:
         self.link = settings.link
+        self.criterion = settings.criterion
+        self.groups = settings.groups
         self.X_train_ = X
         self.y_train_ = y
-        self.model = BinaryModel(
-            y, settings.link, settings.inference, settings.criterion, settings.max_iterations, settings.groups
-        )
-        self.choice_: Choice = choose_kernel(
-            settings.kernel,
-            X,
-            y,
-            self.model,
-            names=settings.names,
-            optimizer=settings.optimizer,
-            n_restarts=settings.n_restarts,
-            random_state=settings.random_state,
-            budget=settings.budget,
-        )
+        observations = observations_of(y, settings.link, settings.inference)
+        self.choice_ = _chosen(X, observations, settings)
         self.kernel_: Kernel = self.choice_.kernel
-        found = self.choice_.state
-        posterior: Laplace | ExpectationPropagation
-        if self.choice_.solved and isinstance(found, Laplace):
-            posterior = found
-        else:  # the search may stop at a larger tolerance, or at another kernel
-            start = found if isinstance(found, Laplace | ExpectationPropagation) else None
-            posterior = self.model.posterior(np.asarray(self.kernel_(X)), start)
-        self.choice_ = replace(self.choice_, state=None)
-        self.model.space = None
-        self.mode = posterior.mean
-        self.log_marginal_likelihood_value_ = np.float64(posterior.log_evidence)
+        self.process_ = approximated(self.kernel_, X, observations)
+        self.log_marginal_likelihood_value_ = np.float64(np.nan if settings.inference == "mcmc" else self.process_.value)
         self.samples_: Samples | None = None
-        self.latent_: GaussianLatent | SampledLatent
+        self.sampled_: SampledLatent | SampledProcess | None = None
         if settings.inference == "mcmc":
             if self.choice_.interrupt is not None:  # sampling would take as long again
                 raise self.choice_.interrupt
-            K = np.asarray(self.kernel_(X))
-            factor = safe_factor(K)
-            # Sites of expectation propagation are closer to the posterior than Laplace's: chains mix several times as fast.
-            closer = expectation_propagation(K, y, settings.link, start=posterior, quiet=True)
-            self.samples_ = sample_latent(
-                factor.lower(),
-                y,
-                settings.link,
-                n_samples=settings.n_samples,
-                n_burn=settings.n_burn,
-                n_chains=settings.n_chains,
-                rng=generator_of(0 if settings.random_state is None else settings.random_state),
-                sites=(closer.precision, closer.shift),
-            )
-            self.latent_ = SampledLatent(self.kernel_, X, factor, self.samples_.f)
-        else:
-            self.latent_ = GaussianLatent(self.kernel_, X, posterior.weights, posterior.root, posterior.factor)
+            self._sample_all(settings) if settings.hyperparameters == "sample" else self._sample(settings)
+
+    def _sample_all(self, settings: Settings) -> None:
+        """Draw from the posterior of the hyperparameters and the latent values together."""
+        observations = observations_of(self.y_train_, self.link, "ep")
+        found = Selection(self.kernel_, np.nan, 0.0, Likelihood(), np.nan, likelihood=observations.likelihood)
+        how = Sampling(
+            hyperparameters=True,
+            latent=True,
+            n_draws=None,
+            rng=generator_of(0 if settings.random_state is None else settings.random_state),
+            shrinkage="auto",
+            names=settings.names,
+            chains=settings.n_chains,
+            each=settings.n_samples,
+            burn=settings.n_burn,
+        )
+        start = approximated(self.kernel_, self.X_train_, observations)
+        self.sampled_ = sample_observed(
+            settings.kernel, self.X_train_, observations, found, start, noise=0.0, trend=None, how=how
+        )
+
+    def of_chains(self, name: str) -> Vector:
+        """Return the effective sample size, or R-hat, of each latent value."""
+        if isinstance(self.sampled_, SampledProcess):
+            return np.asarray(getattr(self.sampled_.drawn, f"latent_{name}"))
+        return np.asarray(getattr(self.samples_, name))
+
+    def _sample(self, settings: Settings) -> None:
+        """Draw from the posterior of the latent values."""
+        factor = safe_factor(np.asarray(self.kernel_(self.X_train_)))
+        # Sites of expectation propagation are closer to the posterior than Laplace's: chains mix several times as fast.
+        sites = approximated(self.kernel_, self.X_train_, observations_of(self.y_train_, self.link, "ep")).posterior
+        self.samples_ = sample_latent(
+            factor.lower(),
+            self.y_train_,
+            self.link,
+            n_samples=settings.n_samples,
+            n_burn=settings.n_burn,
+            n_chains=settings.n_chains,
+            rng=generator_of(0 if settings.random_state is None else settings.random_state),
+            sites=(1.0 / sites.noise, sites.y[:, 0] / sites.noise),
+        )
+        self.sampled_ = SampledLatent(self.kernel_, self.X_train_, factor, self.samples_.f)
+
+    _last: _core.Observed | None = None  # the last inference for other hyperparameters
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "_last"}
 
     def log_marginal_likelihood(
         self, theta: Vector, eval_gradient: bool = False, *, clone_kernel: bool = True, warm_start: bool = False
@@ -183,33 +158,69 @@ class BinaryProcess:
         kernel = self.kernel_.clone_with_theta(theta)
         if not clone_kernel:
             self.kernel_ = kernel
-        start = self.mode if warm_start and self.model.inference != "ep" else None
-        try:
-            posterior = self.model.posterior(np.asarray(kernel(self.X_train_)), start)
-        except np.linalg.LinAlgError:
-            return (np.float64(-np.inf), np.zeros(kernel.n_dims)) if eval_gradient else np.float64(-np.inf)
-        if warm_start:
-            self.mode = posterior.mean
-        value = np.float64(posterior.log_evidence)
-        if not eval_gradient:
-            return value
-        adjoint = posterior.evidence_adjoint()
-        return value, kernel.pullback(self.X_train_, adjoint)
+        if self._last is None or not warm_start:
+            self._last = self.process_.observations.core()
+        found: np.float64 | tuple[np.float64, Vector] = self.process_.evidence_at(kernel, 0.0, eval_gradient, self._last)
+        return found
 
     def loo_log_probability(self) -> Vector:
         """Return the log probability of each label, predicted from all other points or groups; shape (n,)."""
-        K = np.asarray(self.kernel_(self.X_train_))
-        posterior = self.model.posterior(K, None if self.model.inference == "ep" else self.mode)
-        return posterior.loo_log_probability(self.model.rows_of_groups)
+        # Equal rows are independent labels, and are not left out together.
+        return self.process_.left_out(np.arange(len(self.X_train_)) if self.groups is None else self.groups)[2]
 
     def mean(self, Z: Vector) -> Vector:
         """Return the mean of the latent process at points Z, shape (m,)."""
-        return self.latent_.mean(Z)
+        if isinstance(self.sampled_, SampledProcess):
+            return self.sampled_.latent(Z)[0]
+        return self.process_.posterior.mean(Z)[:, 0] if self.sampled_ is None else self.sampled_.mean(Z)
 
     def mean_and_variance(self, Z: Vector) -> tuple[Vector, Vector]:
         """Return the mean and the variance of the latent process at points Z, shape (m,)."""
-        return self.latent_.mean(Z), self.latent_.variance(Z)
+        if isinstance(self.sampled_, SampledProcess):
+            return self.sampled_.latent(Z)
+        return self.process_.latent(Z) if self.sampled_ is None else (self.sampled_.mean(Z), self.sampled_.variance(Z))
 
     def probability(self, Z: Vector) -> Vector:
         """Return the probability of the label 1 at points Z, shape (m,)."""
-        return self.latent_.probability(Z, self.link)
+        if isinstance(self.sampled_, SampledProcess):
+            return self.sampled_.observed(Z, None, None)[0]
+        if self.sampled_ is not None:
+            return self.sampled_.probability(Z, self.link)
+        return self.link.probability(*self.process_.latent(Z))
+
+
+def _chosen(X: Vector, observations: Observations, settings: Settings) -> Choice:
+    """Find the hyperparameters for which the criterion is largest."""
+    remarks = remarks_on(X, observations.y, settings.groups)
+    resolved = settings.kernel.resolve(Data(X, observations.rough, None, settings.names)).on_points(X)[0]
+    if settings.optimizer is None or not resolved.n_dims:
+        return Choice(resolved, remarks=remarks)
+    require_bounds_for(settings.n_restarts, resolved.bounds)
+    criterion: Criterion = Likelihood() if settings.criterion == "lml" else LabelsOut(settings.groups)
+    seed = 0 if settings.random_state is None else settings.random_state
+    selection, _ = choose_with_likelihood(
+        criterion,
+        settings.kernel,
+        X,
+        observations,
+        jitter=0.0,
+        names=settings.names,
+        optimizer="l-bfgs-b" if settings.optimizer == "fmin_l_bfgs_b" else settings.optimizer,
+        n_restarts=settings.n_restarts,
+        random_state=settings.random_state,
+        budget=settings.budget,
+        subset=partial(some_of_each, observations.y, rng=generator_of(seed)),
+    )
+    if selection.interrupt is not None and len(X) > _KEPT:
+        raise selection.interrupt
+    return Choice(
+        kernel=selection.kernel,
+        n_evaluations=selection.n_evaluations,
+        n_evaluations_subset=selection.n_evaluations_subset,
+        of_starts=selection.of_starts,
+        at_bounds=selection.at_bounds,
+        ended=selection.ended,
+        seconds=selection.seconds,
+        interrupt=selection.interrupt,
+        remarks=remarks,
+    )

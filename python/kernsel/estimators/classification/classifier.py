@@ -30,6 +30,7 @@ from kernsel.estimators.classification.parameters import (
     criterion_of,
     labels_of,
     require_leaving_groups_out,
+    require_sampling,
     require_softmax,
 )
 from kernsel.estimators.classification.several import KernelsOfProcesses, MultinomialProcess, OneAgainstAnother, OneAgainstRest
@@ -51,7 +52,7 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
         P(y = 1 | z) = E p(f(z)),    f(z) normal, of mean k(z, X) a and variance k(z, z) - k(z, X) (K + S^-1)^-1 k(X, z)
 
     with weights a and precisions S of the approximation. All hyperparameters that are not fixed are chosen by a criterion. A
-    search takes 10 to 30 evaluations of it, each with a few n^3 operations and memory for three n x n matrices.
+    search takes 10 to 30 evaluations of it, each with a few n^3 operations.
 
     Parameters
     ----------
@@ -60,15 +61,17 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
         default, ``1.0 * RBF(1.0)``, fixed. Kernels of scikit-learn are accepted, and text such as ``"2 * RBF + Linear"``,
         where parameters that the text does not give are "auto".
     optimizer : {"auto", "l-bfgs-b", "fmin_l_bfgs_b"}, callable or None
-        All three names stand for a quasi-Newton method. None leaves the kernel as it is. A function f(objective, theta, bounds)
-        returns the best theta and its value, as in scikit-learn.
+        "auto" is Newton's method with the information of the sites for "lml", and a quasi-Newton method that begins with it for
+        "loo"; the other two names stand for a quasi-Newton method. None leaves the kernel as it is. A function
+        f(objective, theta, bounds) returns the best theta and its value, as in scikit-learn.
     n_restarts_optimizer : int
         The number of random starts of the search, besides the starts that are derived from the data.
     max_iter_predict : int
-        The largest number of iterations of Newton's method for the mode of the posterior, which usually takes about 6.
+        Has no effect: iterations for the posterior end when they have converged, mostly after about 6, and warn if they have
+        not.
     warm_start : bool
-        Whether `log_marginal_likelihood` starts from the mode that it has found last. The search for hyperparameters always
-        does.
+        Whether `log_marginal_likelihood` starts from the posterior that it has found last. The search for hyperparameters
+        always does.
     copy_X_train : bool
         False keeps a reference to X instead of a copy, if X is an array of float64.
     random_state : int, RandomState instance or None
@@ -83,9 +86,9 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
     inference : {"laplace", "ep", "mcmc"}
         "laplace" is Laplace's approximation. "ep" is expectation propagation, which is more accurate and takes several times as
         long. "mcmc" draws from the exact posterior by elliptical slice sampling, for the hyperparameters that Laplace's
-        approximation chooses.
+        approximation chooses; probabilities are averaged over all draws.
     link : {"logistic", "probit"} or Link
-        The likelihood of two classes. Any other is an object of a subclass of
+        The likelihood of two classes, :class:`kernsel.likelihoods.Bernoulli`. Any other is an object of a subclass of
         :class:`kernsel.estimators.classification.links.Link`.
     criterion : {"auto", "lml", "loo"}
         "lml" is the approximate log marginal likelihood, or evidence. "loo" is the sum of the log probabilities of all labels,
@@ -93,6 +96,11 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
         approximation favours amplitudes that are too small, and so probabilities too close to each other; "loo" or "ep" then
         predicts better. "auto" is "loo" for the kernel "auto", and otherwise "lml", as in scikit-learn. "multinomial" allows
         "lml" only.
+    hyperparameters : {"optimize", "sample"}
+        With ``inference="mcmc"``, "sample" draws hyperparameters together with the latent values, from the posterior that
+        priors and what ``criterion="evidence"`` of :class:`kernsel.GaussianProcessRegressor` expects of them give, and
+        averages probabilities over 100 of the draws, each of which takes n^2 / 2 numbers. A draw takes some 30 n^3 operations.
+        `kernel_` is then still that of Laplace's approximation.
     n_samples, n_burn, n_chains : int
         For "mcmc": the number of draws that each chain keeps, of draws before them that are discarded, and of chains.
     max_evaluations : int
@@ -111,9 +119,11 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
     base_estimator_ : object
         The process of two classes, or an object that combines several, with `estimators_` if these are binary processes.
     log_marginal_likelihood_value_ : float
-        The approximate log marginal likelihood; the mean over binary processes, if there are several.
+        The approximate log marginal likelihood; the mean over binary processes, if there are several. With "mcmc" nan, because
+        it does not follow from draws of the posterior; `log_marginal_likelihood` has Laplace's for given hyperparameters.
     criterion_value_ : float
-        The value of the criterion; the mean over binary processes, if there are several. Larger is better.
+        The value of the criterion, with "mcmc" by Laplace's approximation, which chose the hyperparameters; the mean over
+        binary processes, if there are several. Larger is better.
     selection_ : Choice or list of Choice
         The report of each search: evaluations, where each start led, which hyperparameters ended at a bound.
     n_evaluations_ : int
@@ -125,6 +135,8 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
         binary process, and with "mcmc" by Laplace's approximation.
     effective_sample_size_, r_hat_ : ndarray of shape (n,)
         With "mcmc", the effective sample size and R-hat of each latent value; lists of arrays if there are several processes.
+    draws_ : dict of str to ndarray of shape (n_chains, n_samples)
+        With ``hyperparameters="sample"``, the draws of each hyperparameter by its name; a list if there are several processes.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -156,6 +168,7 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
         inference: Literal["laplace", "ep", "mcmc"] = "laplace",
         link: str | Link = "logistic",
         criterion: Literal["auto", "lml", "loo"] = "auto",
+        hyperparameters: Literal["optimize", "sample"] = "optimize",
         n_samples: int = 1000,
         n_burn: int = 200,
         n_chains: int = 4,
@@ -175,6 +188,7 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
         self.inference = inference
         self.link = link
         self.criterion = criterion
+        self.hyperparameters = hyperparameters
         self.n_samples = n_samples
         self.n_burn = n_burn
         self.n_chains = n_chains
@@ -194,13 +208,15 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
             Labels of two or more classes, numbers or text.
         groups : array-like of shape (n,), optional
             Labels of points that are left out together: the criterion "loo" and `loo_log_probability_` predict each label from
-            the points of all other groups. Not with "multinomial", nor if "ep" chooses by "loo".
+            the points of all other groups. Not with "multinomial".
 
         Returns
         -------
         self : GaussianProcessClassifier
         """
         require(self, ALLOWED)
+        if self.hyperparameters == "sample":
+            require_sampling(self)
         given = training_set(self, kernel_of(self.kernel, auto=AUTO, none=NONE), X, y, labels=True)
         kernel, points = given.kernel_and_points()
         points = points.copy() if self.copy_X_train else points
@@ -219,12 +235,12 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
                 criterion=criterion_of(self, count),
                 optimizer=self.optimizer,
                 n_restarts=self.n_restarts_optimizer,
-                max_iterations=self.max_iter_predict,
                 n_samples=self.n_samples,
                 n_burn=self.n_burn,
                 n_chains=self.n_chains,
                 names=given.names,
                 random_state=self.random_state,
+                hyperparameters=self.hyperparameters,
                 groups=together,
                 budget=Budget(self.max_evaluations, np.inf if self.max_seconds is None else self.max_seconds, tell),
             )
@@ -259,7 +275,7 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
         for name in ("effective_sample_size", "r_hat"):
             self.__dict__.pop(f"{name}_", None)
             if self.inference == "mcmc":
-                figures = [getattr(part.samples_, name) for part in parts]
+                figures = [part.of_chains(name) for part in parts]
                 setattr(self, f"{name}_", figures[0] if len(parts) == 1 else figures)
         self.__dict__.pop("_loo", None)
 
@@ -286,11 +302,21 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
         return self._loo
 
     @property
+    def draws_(self) -> dict[str, Vector] | list[dict[str, Vector]]:
+        """The draws of the hyperparameters, shape (n_chains, n_samples) each; a list if there are several processes."""
+        check_is_fitted(self, "classes_")
+        if self.hyperparameters != "sample":
+            raise AttributeError('draws_: no hyperparameters were drawn; expected hyperparameters="sample"')
+        found = [part.sampled_.drawn.values for part in self.processes()]
+        return found[0] if len(found) == 1 else found
+
+    @property
     def criterion_value_(self) -> float:
         """The value of the criterion, the mean over binary processes if there are several; larger is better."""
         check_is_fitted(self, "classes_")
         if criterion_of(self, self.n_classes_) == "lml":
-            return float(self.log_marginal_likelihood_value_)
+            values = [getattr(part, "process_", None) for part in self.processes()]
+            return float(np.mean([value.value for value in values if value] or self.log_marginal_likelihood_value_))
         return float(np.mean([np.sum(part.loo_log_probability()) for part in self.processes()]))
 
     def predict(self, X: Points) -> NDArray[np.generic]:

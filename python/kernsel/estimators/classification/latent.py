@@ -1,4 +1,4 @@
-"""Predictions of the latent process, from a Gaussian approximation of its posterior or from draws of the posterior."""
+"""Predictions of the latent process from draws of its posterior."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kernsel import _core
 from kernsel._base.annotations import Vector
 from kernsel._data.points import blocks
 from kernsel.estimators.classification.links import Link
@@ -14,48 +13,9 @@ from kernsel.kernels import Kernel
 from kernsel.linalg.cholesky import Cholesky, cholesky
 from kernsel.linalg.jitter import least_jitter, with_jitter
 
-__all__ = ["GaussianLatent", "SampledLatent", "average_probability", "safe_factor"]
+__all__ = ["SampledLatent", "average_probability", "safe_factor"]
 
 _STEP = 0.05  # between nodes of interpolation, in widths of a link that is averaged over a Gaussian
-
-
-class GaussianLatent:
-    """The latent process given labels, by a Gaussian approximation with precisions S and weights a.
-
-    Its mean is k(z, X) a, its variance k(z, z) - |L^-1 S^1/2 k(X, z)|^2, where L is the Cholesky factor of I + S^1/2 K S^1/2.
-    """
-
-    def __init__(self, kernel: Kernel, X: Vector, weights: Vector, root: Vector, factor: Cholesky) -> None:
-        self.kernel = kernel
-        self.X = X
-        self.weights = weights
-        self.root = root
-        self.factor = factor
-
-    @property
-    def posterior(self) -> _core.Posterior:
-        """The posterior object of the core; rebuilt for a kernel on objects, which holds a table of the objects read."""
-        if self._known is None or self.kernel.reading() is not None:
-            core = _core.Posterior.latent(self.kernel.build(), self.X, self.weights, self.factor.core, self.root.tolist())
-            self._known = core
-        return self._known
-
-    _known: _core.Posterior | None = None
-
-    def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in self.__dict__.items() if name != "_known"}
-
-    def mean(self, Z: Vector) -> Vector:
-        """Return the mean at points Z, shape (m,), in O(n) each. The kernel matrix is not stored."""
-        return self.posterior.mean(Z)[:, 0]
-
-    def variance(self, Z: Vector) -> Vector:
-        """Return the variance at points Z, shape (m,), in O(n^2) each, computed in blocks."""
-        return np.maximum(self.posterior.variance(Z), 0.0)
-
-    def probability(self, Z: Vector, link: Link) -> Vector:
-        """Return the probability of the label 1 at points Z, shape (m,)."""
-        return link.probability(self.mean(Z), self.variance(Z))
 
 
 class SampledLatent:

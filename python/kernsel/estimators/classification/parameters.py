@@ -12,7 +12,16 @@ from sklearn.utils.validation import column_or_1d
 from kernsel._data.allowed import function, number, one_of, whole
 from kernsel.kernels import RBF, ConstantKernel, Matern
 
-__all__ = ["ALLOWED", "AUTO", "NONE", "criterion_of", "labels_of", "require_leaving_groups_out", "require_softmax"]
+__all__ = [
+    "ALLOWED",
+    "AUTO",
+    "NONE",
+    "criterion_of",
+    "labels_of",
+    "require_leaving_groups_out",
+    "require_sampling",
+    "require_softmax",
+]
 
 
 # The default amplitude is a number, since the scale of latent values does not depend on the data.
@@ -21,6 +30,7 @@ NONE = ConstantKernel(1.0, "fixed") * RBF(1.0, "fixed")  # scikit-learn's defaul
 ALLOWED = {
     "multi_class": one_of("one_vs_rest", "one_vs_one", "multinomial").said('one of "one_vs_rest", "one_vs_one", "multinomial"'),
     "inference": one_of("laplace", "ep", "mcmc").said('one of "laplace", "ep", "mcmc"'),
+    "hyperparameters": one_of("optimize", "sample"),
     "criterion": one_of("auto", "lml", "loo").said('one of "auto", "lml", "loo"'),
     "optimizer": (function("auto", "l-bfgs-b", "fmin_l_bfgs_b") | None).said('"auto", "l-bfgs-b", a function or None'),
     "n_restarts_optimizer": whole(0),
@@ -51,12 +61,18 @@ def require_softmax(estimator: Any) -> None:
             )
 
 
+def require_sampling(estimator: Any) -> None:
+    """Raise if a parameter has a value that draws of hyperparameters do not go with."""
+    if estimator.inference != "mcmc":
+        raise ValueError(f'inference: expected "mcmc" with hyperparameters="sample", got {estimator.inference!r}')
+    if estimator.optimizer is None:
+        raise ValueError('optimizer: expected "auto" with hyperparameters="sample", whose draws begin where a search ends')
+
+
 def require_leaving_groups_out(estimator: Any, classes: int) -> None:
     """Raise if groups of points cannot be left out with these parameters."""
     if classes > 2 and estimator.multi_class == "multinomial":
         raise ValueError('groups: multi_class="multinomial" leaves nothing out; "one_vs_rest" leaves groups out')
-    if estimator.inference == "ep" and estimator.optimizer is not None and criterion_of(estimator, classes) == "loo":
-        raise ValueError('groups: with inference="ep", a kernel cannot be chosen by "loo" of groups; "laplace" can, or "lml"')
 
 
 def labels_of(y: ArrayLike) -> tuple[NDArray[np.generic], NDArray[np.intp]]:

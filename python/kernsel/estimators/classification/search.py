@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernsel import _core
-from kernsel._base.annotations import Seed, Vector
+from kernsel._base.annotations import Indices, Seed, Vector
 from kernsel._data.together import repeats_in
 from kernsel._search import Budget, generator_of
 from kernsel._search.layout import Layout, has_values
@@ -18,9 +18,16 @@ from kernsel._search.own_optimizer import Optimizer, minimize_by
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 
-__all__ = ["Choice", "Model", "Objective", "Outcome", "choose_kernel"]
-
-State = TypeVar("State")  # the solution of a model for one kernel matrix, from which iterations for a similar matrix start
+__all__ = [
+    "Choice",
+    "Model",
+    "Objective",
+    "Outcome",
+    "choose_kernel",
+    "remarks_on",
+    "require_bounds_for",
+    "some_of_each",
+]
 
 _FEW, _SOME = 200, 400  # sizes of the subsets on which a search begins; each is used if there are over 1.5 times as many points
 _RARE = 40  # the least number of points of a class in a subset, if the class has as many
@@ -30,7 +37,7 @@ _COARSE, _FINE = 0.02, 1e-9  # tolerances of the criterion (in nats) for descent
 
 
 @dataclass(frozen=True)
-class Outcome(Generic[State]):
+class Outcome:
     """The value of a criterion for one kernel matrix.
 
     Attributes
@@ -39,36 +46,33 @@ class Outcome(Generic[State]):
         The criterion; larger is better.
     adjoint : ndarray of shape (n, n) or None
         The derivative of the criterion with respect to the kernel matrix, if it was asked for.
-    state : State
-        The solution, from which iterations for a similar matrix start.
+    mode : ndarray
+        The latent values, from which iterations for a similar matrix start.
     """
 
     value: float
     adjoint: Vector | None
-    state: State
+    mode: Vector
 
 
-class Model(Protocol[State]):
+class Model(Protocol):
     """Labels, their likelihood, and a criterion by which a kernel is chosen."""
 
-    def evaluate(self, K: Vector, state: State | None, gradient: bool) -> Outcome[State]:
-        """Return the criterion for a kernel matrix, its adjoint if asked for, and the state."""
+    def evaluate(self, K: Vector, mode: Vector | None, gradient: bool) -> Outcome:
+        """Return the criterion for a kernel matrix, its adjoint if asked for, and the mode."""
 
-    def some(self, rows: NDArray[np.intp]) -> Model[State]:
+    def some(self, rows: NDArray[np.intp]) -> Model:
         """Return the model of the points with these indices."""
 
-    def carried(self, state: State, cross: Vector) -> State | None:
-        """Return a state for all points from that of a subset, given the kernel matrix k(all, subset); None if not possible."""
 
-
-class Objective(Generic[State]):
+class Objective:
     """Minus the criterion as a function of theta, which the core's optimizer minimizes."""
 
-    def __init__(self, layout: Layout, X: Vector, model: Model[State]) -> None:
+    def __init__(self, layout: Layout, X: Vector, model: Model) -> None:
         self.layout = layout
         self.X = X
         self.model = model
-        self.state: State | None = None
+        self.mode: Vector | None = None
         self.count = 0  # the number of evaluations
         self.theta: Vector | None = None  # the argument of the last evaluation
         self.value, self.gradient = np.nan, np.zeros(0)  # its results; the gradient is empty if it was not asked for
@@ -80,10 +84,10 @@ class Objective(Generic[State]):
             return self.value, self.gradient
         self.count += 1
         kernel = self.layout.kernel_at(theta)
-        outcome = self.model.evaluate(kernel(self.X, out=self.K), self.state, gradient)
+        outcome = self.model.evaluate(kernel(self.X, out=self.K), self.mode, gradient)
         if not np.isfinite(outcome.value):
             raise ValueError(f"criterion: {outcome.value} at {kernel}")
-        self.state, self.theta, self.value = outcome.state, theta.copy(), -outcome.value
+        self.mode, self.theta, self.value = outcome.mode, theta.copy(), -outcome.value
         self.gradient = np.zeros(0) if outcome.adjoint is None else -kernel.pullback(self.X, outcome.adjoint)
         return self.value, self.gradient
 
@@ -93,12 +97,6 @@ class Objective(Generic[State]):
             return self.evaluate(theta, gradient)
         except (np.linalg.LinAlgError, ValueError):  # the kernel matrix is not positive definite, or the criterion overflows
             return None
-
-    def begin_near(self, other: Objective[State]) -> None:
-        """Start from the state of the objective of a subset of the points."""
-        if other.theta is not None and other.state is not None:
-            cross = np.asarray(self.layout.kernel_at(other.theta)(self.X, other.X))
-            self.state = self.model.carried(other.state, cross)
 
 
 @dataclass(frozen=True)
@@ -121,10 +119,8 @@ class Choice:
         The duration of the search.
     interrupt : BaseException or None
         The exception that interrupted the search.
-    state : object
-        The state of the model at the last evaluation on all points.
-    solved : bool
-        Whether the state belongs to `kernel`.
+    mode : ndarray or None
+        The latent values of the last evaluation on all points.
     remarks : list of str
         Sentences that a user should read, such as how many rows are repeated.
     """
@@ -137,8 +133,7 @@ class Choice:
     ended: str = "converged"
     seconds: float = 0.0
     interrupt: BaseException | None = None
-    state: object = field(default=None, repr=False)
-    solved: bool = False
+    mode: Vector | None = field(default=None, repr=False)
     remarks: list[str] = field(default_factory=list)
 
 
@@ -146,7 +141,7 @@ def choose_kernel(
     kernel: Kernel,
     X: Vector,
     targets: Vector,
-    model: Model[State],
+    model: Model,
     *,
     names: list[str] | None = None,
     optimizer: str | Optimizer | None = "auto",
@@ -182,10 +177,9 @@ def choose_kernel(
     data = Data(X, targets, None, names, anchors=[])
     layout = Layout(kernel.resolve(data).on_points(X)[0])
     if optimizer is None or not len(layout.theta):
-        return Choice(layout.kernel, remarks=_remarks(X, targets, model))
+        return Choice(layout.kernel, remarks=remarks_on(X, targets))
     bounds = layout.bounds
-    if n_restarts and not np.isfinite(bounds).all():
-        raise ValueError("Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite.")
+    require_bounds_for(n_restarts, bounds)
     rng = None if random_state is None else generator_of(random_state)
     starts = _starts(layout, data, has_values(kernel), rng)
     if callable(optimizer):
@@ -213,17 +207,22 @@ def choose_kernel(
         ended=ended,
         seconds=time.perf_counter() - began,
         interrupt=interrupt,
-        state=every.state,
-        solved=every.theta is not None and np.array_equal(every.theta, theta),
-        remarks=_remarks(X, targets, model),
+        mode=every.mode,
+        remarks=remarks_on(X, targets),
     )
 
 
-def _remarks(X: Vector, targets: Vector, model: Model[State]) -> list[str]:
+def require_bounds_for(n_restarts: int, bounds: Vector) -> None:
+    """Raise if random starts are asked for and there are hyperparameters without bounds."""
+    if n_restarts and not np.isfinite(bounds).all():
+        raise ValueError("Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite.")
+
+
+def remarks_on(X: Vector, targets: Vector, groups: Indices | None = None) -> list[str]:
     """Return sentences on the rows that are repeated."""
     repeats = repeats_in(X, targets)
     effect = "each row counts as an independent label"
-    if getattr(model, "groups", None) is None:
+    if groups is None:
         effect += ", and is predicted from equal rows, too, when it is left out"
     return [f"{repeats}: {effect}."] if repeats.points else []
 
@@ -238,7 +237,7 @@ def _starts(layout: Layout, data: Data, own: bool, rng: np.random.Generator | No
 
 
 def _descended(
-    every: Objective[State], starts: list[Vector], targets: Vector, rng: np.random.Generator, budget: Budget
+    every: Objective, starts: list[Vector], targets: Vector, rng: np.random.Generator, budget: Budget
 ) -> tuple[_core.Optimum, tuple[int, int]]:
     """Minimize from all starts on a small subset, then from the best point on a larger one, and then on all points.
 
@@ -250,13 +249,13 @@ def _descended(
     tell = budget.progress
     signed = None if tell is None else lambda evaluations, points, best: tell(evaluations, points, -best)
 
-    def part(size: int) -> Objective[State] | None:
+    def part(size: int) -> Objective | None:
         if n <= 1.5 * size:
             return None
-        rows = _some_of_each(targets, size, rng)
+        rows = some_of_each(targets, size, rng)
         return Objective(every.layout, every.X[rows], every.model.some(rows))
 
-    def search(first: Objective[State], some: Objective[State] | None, places: list[Vector], **how: object) -> _core.Optimum:
+    def search(first: Objective, some: Objective | None, places: list[Vector], **how: object) -> _core.Optimum:
         evaluated = sum(objective.count for objective in parts)
         options = {
             "evaluations": max(budget.evaluations - evaluated, 1),
@@ -282,7 +281,6 @@ def _descended(
     for smaller, larger in ((parts[0], parts[1]), (parts[1], every)):
         if result["ended"] != "converged" and larger is not every:
             continue
-        larger.begin_near(smaller)
         growth = len(larger.X) / len(smaller.X)
         curvature = [] if result["curvature"] is None else (growth * result["curvature"]).ravel().tolist()
         stopped = result
@@ -295,7 +293,7 @@ def _descended(
     return result, (every.count, parts[0].count + parts[1].count)
 
 
-def _some_of_each(targets: Vector, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def some_of_each(targets: Vector, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Return the rows of a stratified random sample of the points, with at least 40 points of each class that has as many."""
     classes = targets.argmax(axis=1) if targets.ndim == 2 else (targets > 0).astype(np.intp)
     rows = []

@@ -140,13 +140,9 @@ class SoftmaxModel:
         """Return the model of the points with these indices."""
         return SoftmaxModel(self.Y[rows])
 
-    def carried(self, state: Vector, cross: Vector) -> None:
-        """Return None, so that the iteration on all points starts from zero."""
-        del state, cross
-
-    def evaluate(self, K: Vector, state: Vector | None, gradient: bool) -> Outcome[Vector]:
+    def evaluate(self, K: Vector, mode: Vector | None, gradient: bool) -> Outcome:
         """Return the log evidence for a kernel matrix, its derivative with respect to the matrix, and the mode."""
-        found = multinomial_laplace([K], self.Y, start=state, gradient=gradient)
+        found = multinomial_laplace([K], self.Y, start=mode, gradient=gradient)
         return Outcome(found.log_evidence, found.adjoints[0] if found.adjoints else None, found.mode)
 
 
@@ -168,11 +164,8 @@ class MultinomialProcess:
             budget=settings.budget,
         )
         self.kernel_: Kernel = self.choice_.kernel
-        K, mode = np.asarray(self.kernel_(X)), self.choice_.state
-        self.posterior: Multinomial = multinomial_laplace(
-            [K], self.model.Y, start=mode if isinstance(mode, np.ndarray) else None
-        )
-        self.choice_ = replace(self.choice_, state=None)
+        self.posterior: Multinomial = multinomial_laplace([np.asarray(self.kernel_(X))], self.model.Y, start=self.choice_.mode)
+        self.choice_ = replace(self.choice_, mode=None)
         self.log_marginal_likelihood_value_ = np.float64(self.posterior.log_evidence)
 
     def log_marginal_likelihood(

@@ -18,6 +18,7 @@ from kernsel.criteria import Likelihood
 from kernsel.estimators.draws import draws_of_normal
 from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, TakesGroups, column, require_training_data
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.observed_distribution import ObservedDistribution
 from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.estimators.stacking.set_aside import SetAside
 from kernsel.estimators.stacking.weights import POINTS, probabilities_of, stacking_weights
@@ -109,6 +110,10 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
         for one in given:
             if not isinstance(one, GaussianProcessRegressor):
                 raise TypeError(f"estimators: expected each to be a GaussianProcessRegressor, got {one!r:.200}")
+            if one.likelihood is not None:
+                raise ValueError(
+                    f"estimators: expected normal noise, whose mixtures are known, got likelihood={one.likelihood!r}"
+                )
         fitted = [SetAside.of(clone(one).fit(X, y, groups=groups)) for one in given]
         rows = next((one.rows for one in fitted if one.rows is not None), None)
         if rows is not None:  # all must learn from the same rows, also those that know the noise and need not leave copies out
@@ -210,7 +215,7 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
         mixture : kernsel.estimators.stacking.mixture.Mixture
         """
         self._check(X)
-        return self._mixed([one.predictive(X, noisy=noisy) for one in self.estimators_])
+        return self._mixed([_normal(one.predictive(X, noisy=noisy)) for one in self.estimators_])
 
     def predict_quantiles(self, X: Points, probabilities: ArrayLike, *, noisy: bool = True) -> NDArray[np.float64]:
         """Return quantiles of the mixture at points, the roots of its distribution function.
@@ -310,7 +315,7 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
     def left_out_predictive(self) -> Mixture:
         """Return the predictive distribution of each training point from all others, with the weights as they are."""
         check_is_fitted(self, "estimators_")
-        return self._mixed([one.left_out_predictive() for one in self.estimators_])
+        return self._mixed([_normal(one.left_out_predictive()) for one in self.estimators_])
 
     def feature_names(self) -> list[str] | None:
         """Return the names of the columns, if X had any."""
@@ -358,6 +363,12 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
 
     def _shaped(self, values: Matrix) -> Matrix:
         return values[:, 0] if self._flat else values
+
+
+def _normal(found: Mixture | ObservedDistribution) -> Mixture:
+    """Return a distribution that is normal, since `fit` refuses processes with a likelihood."""
+    assert isinstance(found, Mixture)
+    return found
 
 
 def _log_density_left_out(process: GaussianProcessRegressor) -> Vector:

@@ -53,6 +53,9 @@ class SetAside:
         light = copy.copy(process)
         del light.posterior_
         rest = {entry.name: getattr(state, entry.name) for entry in fields(ProcessState) if entry.name != "posterior"}
+        light.__dict__.pop("_observed", None)  # it has the posterior, too
+        if state.observed is not None:
+            rest["observed"] = state.observed.without_posterior()
         likely = _log_likelihood(process, state, log_density)
         return cls(log_density, *likely, light, rest, type(state.posterior), state.posterior.arguments())
 
@@ -65,7 +68,10 @@ class SetAside:
     def taken_up(self) -> GaussianProcessRegressor:
         """Return the process, factorized again in n^3 / 3 operations."""
         process = copy.copy(self._process)
-        process.restore(ProcessState(posterior=self._kind(**self._posterior), **self._state))
+        posterior, state = self._kind(**self._posterior), dict(self._state)
+        if state["observed"] is not None:
+            state["observed"] = state["observed"](posterior)
+        process.restore(ProcessState(posterior=posterior, **state))
         return process
 
 

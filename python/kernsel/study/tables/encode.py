@@ -11,14 +11,14 @@ from kernsel.study.tables.dates import Order, day_of
 from kernsel.study.tables.guess import numbers_in
 from kernsel.study.tables.numerals import MISSING
 from kernsel.study.tables.raw import Raw
-from kernsel.study.tables.table import Column
+from kernsel.study.tables.table import SIZES, Column
 
 __all__ = ["encode", "encode_new", "encoded_names", "stand_ins"]
 
 
 def encoded_names(column: Column) -> list[str]:
     """Return the names of the columns of X that a column becomes."""
-    if column.kind in ("constant", "left out"):
+    if column.kind in ("constant", "left out", *SIZES):
         return []
     if column.kind == "category":
         levels = column.levels[1:] if len(column.levels) == 2 else column.levels

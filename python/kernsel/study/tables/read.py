@@ -18,6 +18,7 @@ from kernsel.study.tables.guess import DIFFERENT_TEXTS, EIGHT_DIGITS, SHORT_YEAR
 from kernsel.study.tables.missing import Missing, counted_rows, filled, rows_kept
 from kernsel.study.tables.parts import is_large, read_in_parts, read_some
 from kernsel.study.tables.raw import Raw
+from kernsel.study.tables.sizes import rows_with_sizes, size_column, sizes_of_new_rows
 from kernsel.study.tables.table import Column, Table
 from kernsel.study.tables.targets import class_target, number_target, numbers_of_classes
 
@@ -34,6 +35,8 @@ def read_table(
     classes: bool = False,
     groups: str | None = None,
     time: str | None = None,
+    exposure: str | None = None,
+    trials: str | None = None,
 ) -> Table:
     r"""Read a file with training data.
 
@@ -58,6 +61,9 @@ def read_table(
         A column of numbers or dates, in place of `groups`: rows are left out in blocks that follow each other in time. It is an
         input like other columns.
 
+    exposure, trials : str, optional
+        A column with the exposure of each row, or the number of its trials, which is then no input.
+
     Returns
     -------
     table : Table
@@ -77,7 +83,16 @@ def read_table(
     """
     raw = read_raw(path)
     return table_of(
-        raw, target, columns=columns, leave_out=leave_out, missing=missing, classes=classes, groups=groups, time=time
+        raw,
+        target,
+        columns=columns,
+        leave_out=leave_out,
+        missing=missing,
+        classes=classes,
+        groups=groups,
+        time=time,
+        exposure=exposure,
+        trials=trials,
     )
 
 
@@ -91,12 +106,20 @@ def table_of(
     classes: bool = False,
     groups: str | None = None,
     time: str | None = None,
+    exposure: str | None = None,
+    trials: str | None = None,
 ) -> Table:
     """Return columns as a table with training data, see :func:`read_table`."""
-    for name in (target, *columns, *leave_out, *filter(None, (groups, time))):
+    sizes = {kind: name for kind, name in (("exposure", exposure), ("trials", trials)) if name}
+    if len(sizes) > 1:
+        raise ValueError("exposure, trials: expected one of them")
+    for name in (target, *columns, *leave_out, *filter(None, (groups, time)), *sizes.values()):
         require_column(raw, name)
     if groups and time:
         raise ValueError("groups, time: expected one of them, since both tell what is left out together")
+    for kind, name in sizes.items():
+        if name == target or name in columns or name in leave_out:
+            raise ValueError(f"{kind}: column {name!r} cannot be an input, left out, or what is predicted")
     if target in (groups, time):
         raise ValueError(f"target: column {target!r} is what is predicted; it cannot tell what is left out together")
     if target in columns or target in leave_out:
@@ -108,7 +131,9 @@ def table_of(
     for name in raw.columns:
         if name == target:
             continue
-        if name in leave_out or (columns and name not in columns and name != groups):
+        if name in sizes.values():
+            described.append(size_column(raw, name, *sizes)[1])
+        elif name in leave_out or (columns and name not in columns and name != groups):
             described.append(Column(name, "left out", "as told"))
         elif name == groups and name not in columns:
             described.append(Column(name, "left out", "tells the groups"))
@@ -123,8 +148,12 @@ def table_of(
         raise ValueError(f"{raw.source} has no column to predict {target!r} from{' (' + reasons + ')' if reasons else ''}")
     X = np.hstack([encode(raw, column) for column in inputs])
     kept, row_remarks = rows_kept(raw, X, y, inputs, target, missing)
+    size_remarks: list[str] = []
+    for kind, name in sizes.items():
+        size_of, column = size_column(raw, name, kind)
+        kept, size_remarks = rows_with_sizes(size_of, column, kept, "they are left out")
     grouping = grouping_by(raw, groups, time, kept)
-    kept, row_remarks = grouping.kept, [*row_remarks, *grouping.remarks]
+    kept, row_remarks = grouping.kept, [*row_remarks, *size_remarks, *grouping.remarks]
     if missing == "mean":
         X = filled(X, inputs)
     names = [name for column in inputs for name in encoded_names(column)]
@@ -140,6 +169,8 @@ def table_of(
         (kept if raw.numbers is None else raw.numbers[kept]) + 1,
         grouping.labels,
         grouping.name,
+        size_of[kept] if sizes else None,
+        next(iter(sizes), ""),
     )
 
 
@@ -214,11 +245,25 @@ def rows_to_predict(
             remarks.append(f"The predictions are not compared with the target: {error}.")
     kept, row_remarks = rows_kept(raw, X, np.zeros(len(X)), inputs, target, missing, to_predict=True)
     kept = kept[~unknown[kept]]
+    sizes, sized_by, kept, size_remarks = sizes_of_new_rows(raw, columns, kept)
+    remarks += size_remarks
     if missing == "mean":
         X = filled(X, inputs)
     names = [name for column in inputs for name in encoded_names(column)]
     targets = None if y is None else y[kept]
-    return Table(raw.source, raw.rows, X[kept], targets, names, [*inputs], None, remarks + row_remarks, kept + 1)
+    return Table(
+        raw.source,
+        raw.rows,
+        X[kept],
+        targets,
+        names,
+        [*inputs],
+        None,
+        remarks + row_remarks,
+        kept + 1,
+        sizes=sizes,
+        sized_by=sized_by,
+    )
 
 
 def inputs_found(raw: Raw, columns: Sequence[Column], target: str) -> tuple[list[Column], list[str]]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import nan
+from typing import Any
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 
-__all__ = ["Column", "Table"]
+__all__ = ["SIZES", "Column", "Table"]
+
+SIZES = ("exposure", "trials")  # kinds of columns that tell the size of each observation
 
 
 @dataclass(frozen=True)
@@ -17,8 +20,8 @@ class Column:
     Attributes
     ----------
     name : str
-    kind : {"number", "boolean", "category", "date", "constant", "left out"}
-        Columns of the last two kinds are not inputs.
+    kind : {"number", "boolean", "category", "date", "constant", "left out", "exposure", "trials"}
+        Columns of the last four kinds are not inputs.
     why : str
         The reason for the kind, such as "text with 3 different values" or "all values are equal".
     levels : list of str
@@ -72,6 +75,9 @@ class Table:
         The number of the group with which each row is left out, if a column of groups or of time was told.
     grouped_by : str
         The groups in words, such as ``groups of 'patient'`` or ``blocks of 'date'``.
+    sizes : ndarray of shape (n,) or None
+        The exposure of each row, or the number of its trials, if a column was told.
+    sized_by : {"", "exposure", "trials"}
     """
 
     source: str
@@ -85,3 +91,10 @@ class Table:
     kept: Indices
     groups: Indices | None = None
     grouped_by: str = ""
+    sizes: Vector | None = None
+    sized_by: str = ""
+
+    @property
+    def told_sizes(self) -> dict[str, Any]:
+        """The sizes by the name that methods of models have for them; nothing if there are none."""
+        return {} if self.sizes is None else {self.sized_by: self.sizes}

@@ -7,6 +7,12 @@ from sklearn.gaussian_process import kernels as sk
 
 import kernsel as ks
 from kernsel import _core
+from kernsel._search import Budget
+from kernsel._search.observations import choose_with_likelihood
+from kernsel.criteria import Likelihood
+from kernsel.estimators.classification.binary import observations_of
+from kernsel.estimators.classification.links import Logistic
+from kernsel.estimators.classification.search import some_of_each
 from kernsel.kernels import RBF, Matern, WhiteKernel
 
 KERNEL = sk.ConstantKernel(1.0) * sk.RBF(1.0)
@@ -121,3 +127,26 @@ def test_descent_in_coordinates_of_the_curvature(at):
             _core.minimize(lambda x, order: (*bowl(x, order), H[0]), *limits, informed)
     else:  # at the bound of the first, the second is where its slope is zero
         np.testing.assert_allclose(found["x"], [1.0, min(2.0, 18 / 9 * 2.0)], atol=1e-5)
+
+
+def test_a_subset_with_as_much_of_a_rare_class_as_there_is(rng):
+    X = rng.standard_normal((700, 2))
+    y = (np.arange(700) >= 650).astype(float)
+    observations, asked = observations_of(2 * y - 1, Logistic(), "laplace"), []
+
+    def subset(size):
+        asked.append(some_of_each(y, size, rng))
+        return asked[-1]
+
+    def search(rows):
+        return choose_with_likelihood(
+            Likelihood(), 2.0 * RBF(1.0), X, observations, jitter=0.0, subset=rows, budget=Budget(evaluations=3)
+        )[0]
+
+    assert search(subset).n_evaluations_subset > 0
+    assert len(asked) == 1
+    assert y[asked[0]].sum() == 40
+    assert 380 <= len(asked[0]) <= 420
+    for rows in ([0, 2, 1], [0, 0, 5], [3, 700]):
+        with pytest.raises(ValueError, match="subset: expected different rows of the points, in order"):
+            search(lambda size, rows=rows: np.array(rows))

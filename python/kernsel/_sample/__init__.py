@@ -1,0 +1,1 @@
+"""Markov chains: samplers of densities and of latent values, and what tells whether their draws can be trusted."""

@@ -1,0 +1,70 @@
+"""Saving and loading of observations that have a likelihood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernsel._solve.posterior import Posterior
+from kernsel.estimators.observed_process import ObservedProcess
+from kernsel.likelihoods import AsymmetricLaplace, CensoredGaussian, Likelihood, Ordinal
+from kernsel.likelihoods.observations import Observations
+from kernsel.saving.fields import Fields, Writing
+
+__all__ = ["ObservationsRead", "read_observations", "write_observed"]
+
+
+def write_observed(observed: ObservedProcess, to: Writing) -> None:
+    """Write observations and their likelihood; the posterior of the latent function is that of the process."""
+    observations = observed.observations
+    to.value("likelihood", observations.likelihood)
+    to.json["core_likelihood"] = _core_form(observations.likelihood)
+    to.values(observations, "inference")
+    to.values(observed, "value", "noise_of_function")
+    to.array("y", observations.y)
+    if observations.sizes is not None:
+        to.array("sizes", observations.sizes)
+
+
+@dataclass(frozen=True)
+class ObservationsRead:
+    """What :func:`write_observed` has written."""
+
+    observations: Observations
+    value: float
+    noise_of_function: float
+
+    def of(self, posterior: Posterior) -> ObservedProcess:
+        """Return the observed process with the posterior of its latent function."""
+        return ObservedProcess(self.observations, posterior, self.value, self.noise_of_function)
+
+
+def read_observations(given: Fields, n: int, outputs: int) -> ObservationsRead:
+    """Read observations of `n` points, and check that their likelihood may have them."""
+    given.json.pop("core_likelihood", None)  # only for programs in C++
+    with given:
+        if outputs != 1:
+            raise ValueError(f"{given.prefix}likelihood: expected a process of one target, got {outputs}")
+        likelihood = given.likelihood("likelihood")
+        y = given.array("y", n)
+        sizes = given.array("sizes", n) if given.has("sizes") else None
+        if sizes is not None:
+            likelihood.check_sizes(sizes)
+        likelihood.check(y, sizes)
+        observations = Observations(likelihood, y, sizes, given.text("inference", ("auto", "laplace", "ep")))
+        return ObservationsRead(observations, given.number("value", finite=False), given.number("noise_of_function", 0.0))
+
+
+def _core_form(likelihood: Likelihood) -> list[object]:
+    """Return the name of a likelihood in C++ and its arguments, see ``likelihoods::named`` of ``kernsel/likelihood.hpp``."""
+    core = likelihood.core()
+    numbers = [float(np.exp(value)) if log else float(value) for _, value, _, _, log in core.parameters]
+    if isinstance(likelihood, Ordinal):
+        numbers = np.cumsum(numbers).tolist()  # the first threshold and the steps between them
+    if isinstance(likelihood, CensoredGaussian):
+        limits = [float(likelihood.lower), float(likelihood.upper)]
+        return ["censored_gaussian", *numbers, *(limit if np.isfinite(limit) else None for limit in limits)]
+    if isinstance(likelihood, AsymmetricLaplace):
+        numbers.append(float(likelihood.quantile))
+    return [core.name, *numbers]
