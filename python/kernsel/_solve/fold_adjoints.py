@@ -40,7 +40,7 @@ class FoldAdjoint:
         none = np.zeros(0)
         sums = _core.NystromSums(1, basis.sums.moments, self.solution, np.zeros(len(self.solution)), basis.sums.trend, 0.0, 0.0)
         moments = none if self.moments is None else self.moments
-        partial_sums = _core.NystromPartialSums(self.slopes, moments, none if missing is None else missing)
+        partial_sums = _core.NystromPartialSums(self.slopes, moments, none if missing is None else missing, none)
         return replace(basis, sums=sums, totals=_NO_TOTALS, partial_sums=partial_sums, part=part)
 
 
