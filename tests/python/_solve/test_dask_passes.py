@@ -94,6 +94,7 @@ def test_the_same_bits_locally_in_threads_and_on_a_cluster(client):
             assert evaluated(*lazy()) == expected
 
 
+@pytest.mark.slow
 def test_folds_have_the_same_bits_on_a_cluster(client):
     del client
     groups = np.arange(ROWS) * 3 // ROWS

@@ -64,6 +64,7 @@ def test_gradients(name, inference, criterion):
         assert slope == pytest.approx(expected, **slack)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY)
 def test_quantiles_hold_as_many_draws_as_they_say(name):
     likelihood, count = EVERY[name], 100_000  # whose shares are within .002

@@ -391,6 +391,7 @@ def test_what_landmarks_cannot_do(data, change, fitted, message):
         ks.KernelRidgeCV(**{"approximation": ks.Nystrom(5), **change}).fit(**{"X": X, "y": Y, **fitted})
 
 
+@pytest.mark.slow
 def test_memory_by_landmarks_does_not_grow_with_points_times_landmarks():
     pytest.importorskip("resource")
     # In a process of its own, since the largest memory of a process never falls.

@@ -16,7 +16,11 @@ def no_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
 
 
-@pytest.mark.parametrize("example", [clouds, molecules, promoters], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "example",
+    [clouds, *(pytest.param(m, marks=pytest.mark.slow) for m in (molecules, promoters))],
+    ids=lambda module: module.__name__,
+)
 @pytest.mark.usefixtures("no_matplotlib")
 def test_plots_need_matplotlib(example, monkeypatch):
     select = ks.select

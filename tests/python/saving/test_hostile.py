@@ -277,12 +277,11 @@ def other_arrays(arrays, rng):
             yield arrays | {name: (kind, shape, b"\2" + values[1:])}
 
 
-KINDS = [
-    *("gp", "stack", "gp with noise of each point", "ridge chosen", "ridge along a path", "ridge of rows", "cv of each target"),
-    *("interpolator", "svr chosen", "svr of sparse points", "polynomials", "radial basis", "fourier", "linear"),
-    *("classes", "classes by draws", "three pairs", "softmax", "gp refined", "ridge by landmarks"),
-    "gp of counts",
-    pytest.param("gp of objects", marks=pytest.mark.slow),
+OFTEN = ("gp", "ridge chosen", "interpolator", "svr chosen", "polynomials", "classes", "gp of counts")
+OTHERS = [  # which the slow tests see
+    *("stack", "gp with noise of each point", "ridge along a path", "ridge of rows", "cv of each target"),
+    *("svr of sparse points", "radial basis", "fourier", "linear", "gp of objects"),
+    *("classes by draws", "three pairs", "softmax", "gp refined", "ridge by landmarks"),
 ]
 
 
@@ -301,7 +300,7 @@ def mutations(name, valid, rng):
 
 
 @pytest.mark.filterwarnings("ignore")  # numbers that are far off overflow, and say so
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", [*OFTEN, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
 def test_every_field(name, attempt, valid, rng):
     points, refused = saved.points(name), 0
     for i, (what, raw) in enumerate(mutations(name, valid, rng)):

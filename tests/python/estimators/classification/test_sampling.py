@@ -129,7 +129,7 @@ def test_sites_pay_where_the_data_say_much(rng):
     assert np.median(centred.effective_sample_size) > 4 * np.median(plain.effective_sample_size)
 
 
-@pytest.mark.parametrize("with_sites", [False, True])
+@pytest.mark.parametrize("with_sites", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_large_amplitudes(with_sites, rng):
     K, y = problem(5, 1e6, rng)
     sites = laplace_sites(K, y, LINKS["logistic"]) if with_sites else None
