@@ -134,6 +134,7 @@ def test_theirs_is_never_tested(run, before, message):
 SHARED = "sklearn.svm.tests.test_svm"
 
 
+@pytest.mark.slow
 def test_of_a_module_with_other_classes_those_tests_that_call_ours(run):
     code, text = run(SHARED, "-vv", "-rN")
     assert code == 0, text

@@ -71,6 +71,7 @@ def posterior(n=900, noise=0.1, near=None):
     return Posterior(*data) if near is None else NearPosterior(*data, near)
 
 
+@pytest.mark.slow
 def test_neighbours_are_compared_with_twice_as_many():
     few = Vecchia(5, 5)
     plan, same, check = checked(Plan(few, few), posterior(near=few))

@@ -106,6 +106,7 @@ def test_folds_have_the_same_bits_on_a_cluster(client):
         assert evaluated(*lazy(), name, **there) == evaluated(*blocks(), name, **here)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("client")
 def test_parts_of_space_have_the_same_bits_locally_and_on_a_cluster(monkeypatch):
     monkeypatch.setattr("kernsel._solve.by_parts.sizes_for", lambda _: Sizes(500, 400))

@@ -142,6 +142,7 @@ def test_a_process_predicts_updates_and_is_saved(fitted, tmp_path):
     assert np.isfinite(loaded.predict(Z)).all()
 
 
+@pytest.mark.slow
 def test_a_search_by_neighbours_finds_what_the_exact_search_finds():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(700, 2))

@@ -62,6 +62,7 @@ def test_core_tests_under_each_level(isa, reruns):
     assert f": {isa}, {threads_under(isa)} threads" in output or "passed" in output
 
 
+@pytest.mark.slow
 def test_levels_agree():
     """Rounding differs between levels, and nothing else."""
     code = """

@@ -185,6 +185,7 @@ def test_a_new_row_is_offered_and_explained(fourth, data, tmp_path, monkeypatch,
     assert f"did you mean {fourth.name}?" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_new_row_is_in_the_report(fourth, data, tmp_path):
     pytest.importorskip("matplotlib")
     X, y = data

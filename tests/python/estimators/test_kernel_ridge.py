@@ -159,6 +159,7 @@ def test_the_default_works_in_any_unit(data, unit):
     assert moved == pytest.approx(model.predict(Z), abs=10 * tolerance(model.kernel_(X), 0.1))
 
 
+@pytest.mark.slow
 def test_with_the_rest_of_scikit_learn():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     model = TransformedTargetRegressor(make_pipeline(StandardScaler(), ks.KernelRidge(RBF(4.0))), transformer=StandardScaler())

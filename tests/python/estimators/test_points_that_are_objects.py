@@ -121,6 +121,7 @@ def test_select_tries_all_whole_numbers(strings, y):
         ks.KernelRidge(Letters([1, 2])).fit(strings, y)
 
 
+@pytest.mark.slow
 def test_select_for_classifiers(strings, y, rng):
     labels = np.where(y > np.median(y), "high", "low")
     classifier = ks.GaussianProcessClassifier(criterion="loo")
@@ -207,6 +208,7 @@ def test_paths_of_support_vectors(strings, y):
     assert np.allclose(path.objectives, other.objectives, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_scikit_learns_tools(strings, y, rng):
     points = Mixed(X=rng.normal(size=(150, 2)), s=strings)
     kernel = 0.1 * Linear("auto").on(["X"]) + (RBF("auto") @ Letters()).on(["s"])

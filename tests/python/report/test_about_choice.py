@@ -15,6 +15,7 @@ from reported import Page
 pytest.importorskip("matplotlib")
 
 
+@pytest.mark.slow
 def test_tables_of_kernels_are_those_of_the_study(made):
     found, page = made("cars")
     matrix = page.table("Leave-one-out error of each kernel")
@@ -54,6 +55,7 @@ def test_rules_are_marked_with_their_errors(made):
     assert rows["leave-one-out"][2] == min(values[2] for values in rows.values())
 
 
+@pytest.mark.slow
 def test_kernels_that_are_mixed_are_shown_with_their_weights(made):
     found, page = made("stacked")
     rows = page.table("By loo, ")

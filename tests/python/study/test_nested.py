@@ -203,6 +203,7 @@ def test_against_cross_validate(data):
     assert not hasattr(search, "best_params_")
 
 
+@pytest.mark.slow
 def test_classifiers_and_random_search():
     X, y = load_iris(return_X_y=True)
     model = make_pipeline(StandardScaler(), SVC())

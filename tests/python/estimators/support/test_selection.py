@@ -119,6 +119,7 @@ def test_constant_targets(data):
         assert np.array_equal(model.predict(X), np.full(60, 3.0))
 
 
+@pytest.mark.slow
 def test_select_tries_other_models(data):
     X, y, _ = data
     kernels = [RBF("auto"), Matern("auto", nu=1.5), RBF("auto") + Linear("auto")]
