@@ -161,7 +161,7 @@ void information_sees_the_noise_of_each_point() {
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const auto from = static_cast<std::size_t>(chosen[i]);
     std::copy_n(all.X.begin() + 2 * chosen[i], 2, some.X.begin() + 2 * static_cast<Index>(i));
-    some.y[i] = all.y[from];
+    std::copy_n(all.y.begin() + 2 * chosen[i], 2, some.y.begin() + 2 * static_cast<Index>(i));
     some.noise[i] = all.noise[from];
   }
   const kernsel::Kernel k = kernsel::matern(2.5, {0.7, 0.9});
