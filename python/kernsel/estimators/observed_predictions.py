@@ -106,7 +106,7 @@ class ObservedPredictions(ProcessDraws):
                 return mean, self._sampled.covariance(Z)
             return (mean, np.sqrt(variance)) if return_std else mean
         if return_cov:
-            return self._observed.posterior.mean(Z)[:, 0], self._observed.posterior.covariance(Z)
+            return self._observed.latent_jointly(Z)
         mean, variance = self._observed.latent(Z)
         return (mean, np.sqrt(variance)) if return_std else mean
 

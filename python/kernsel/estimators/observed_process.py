@@ -88,6 +88,14 @@ class ObservedProcess:
         mean, variance = self.posterior.mean_and_variance(Z)
         return mean[:, 0], np.maximum(variance, 0.0)
 
+    def latent_jointly(self, Z: Matrix) -> tuple[Vector, Matrix]:
+        """Return the mean and the covariance of the latent function at points."""
+        return self.posterior.mean(Z)[:, 0], self.posterior.covariance(Z)
+
+    def latent_gradients(self, Z: Matrix) -> tuple[Matrix, Matrix]:
+        """Return the derivatives of the mean and of the variance of the latent function with respect to the points."""
+        return self.posterior.mean_gradient(Z)[..., 0], self.posterior.variance_gradient(Z)
+
     def quantiles(self, Z: Matrix, levels: Vector, sizes: Vector | None) -> Matrix:
         """Return quantiles of new observations at points, shape (m, levels)."""
         mean, variance = self.latent(Z)

@@ -178,6 +178,8 @@ class ProcessPredictions(FittedProcess):
     ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the derivatives of the mean with respect to the points and, on request, those of the standard deviation.
 
+        With a likelihood, both are those of the latent function, as of `predict_latent`.
+
         Parameters
         ----------
         X : array-like of shape (m, d)
@@ -210,6 +212,10 @@ class ProcessPredictions(FittedProcess):
             normal = self._observed is None
             std = self.predict(Z, return_std=True, noisy=noisy)[1] if normal else np.sqrt(self._sampled.latent(Z)[1])
             return of_mean, of_variance / (2 * np.where(std > 0, std, np.inf)[:, None])
+        if self._observed is not None:
+            of_mean, of_variance = self._observed.latent_gradients(Z)
+            std = np.sqrt(self._observed.latent(Z)[1])[:, None]
+            return (of_mean, of_variance / (2 * np.where(std > 0, std, np.inf))) if return_std else of_mean
         slopes = self.posterior_.mean_gradient(Z) * self._y_train_std
         if not return_std:
             return slopes[..., 0] if self._flat else slopes

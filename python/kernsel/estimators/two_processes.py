@@ -89,6 +89,17 @@ class TwoProcesses(ObservedProcess):
         mean, variance, *_ = self._both(Z)
         return mean, variance
 
+    def latent_jointly(self, Z: Matrix) -> tuple[Vector, Matrix]:
+        """Return the mean and the covariance of f at points."""
+        rows = stacked(Z)[: len(Z)]
+        return self.offset + self.unit * self.posterior.mean(rows)[:, 0], self.unit**2 * self.posterior.covariance(rows)
+
+    def latent_gradients(self, Z: Matrix) -> tuple[Matrix, Matrix]:
+        """Return the derivatives of the mean and of the variance of f with respect to the points."""
+        rows, d = stacked(Z)[: len(Z)], Z.shape[1]
+        of_mean, of_variance = self.posterior.mean_gradient(rows)[:, :d, 0], self.posterior.variance_gradient(rows)[:, :d]
+        return self.unit * of_mean, self.unit**2 * of_variance
+
     def _both(self, Z: Matrix) -> tuple[Vector, Vector, Vector, Vector]:
         """Return the mean and the variance of f, and those of the log variance of the noise."""
         m = len(Z)

@@ -73,6 +73,13 @@ def test_predictions_agree_with_each_other(fitted):
     grid = np.linspace(mean[1] - 12 * std[1], mean[1] + 12 * std[1], 4001)
     density = np.exp(gp.log_density(np.repeat(Z[1:], len(grid), axis=0), grid))
     assert np.trapezoid(density, grid) == pytest.approx(1.0, abs=1e-4)  # of tails beyond
+    mean, cov = gp.predict_latent(Z, return_cov=True)
+    np.testing.assert_allclose(np.sqrt(np.diag(cov)), gp.predict_latent(Z, return_std=True)[1], rtol=1e-6)
+    step = 1e-4
+    up, down = (gp.predict_latent(Z + side * step, return_std=True) for side in (1, -1))
+    for slopes, above, below in zip(gp.predict_gradient(Z, return_std=True), up, down, strict=True):
+        # Central differences: of the second order in the step.
+        np.testing.assert_allclose(slopes[:, 0], (above - below) / (2 * step), rtol=1e-5, atol=1e-5 * mean.max())
     again = pickle.loads(pickle.dumps(gp))
     np.testing.assert_array_equal(again.predict_quantiles(Z, [0.3]), gp.predict_quantiles(Z, [0.3]))
 
