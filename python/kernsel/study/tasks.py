@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
 
@@ -39,15 +38,20 @@ def results_of(
             yield function(*one)
         return
     # Arrays are copied to other processes: fitted models would keep references to temporary files that are mapped.
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator", max_nbytes=None)
+    parallel = _Quiet(n_jobs=n_jobs, return_as="generator", max_nbytes=None)
     outputs = parallel(delayed(_limited)(jobs, function, one) for one in arguments)
     try:
         for found in outputs:  # noqa: UP028 - "yield from" would close them with joblib's warning
             yield found
     finally:
-        with warnings.catch_warnings():  # that calls were cancelled, as they should be
-            warnings.filterwarnings("ignore", message=".*(cancelled|executed)", category=UserWarning)
-            outputs.close()
+        outputs.close()
+
+
+class _Quiet(Parallel):  # type: ignore[misc]
+    """Calls that may be cancelled. A filter of warnings would not do: the calls' own filters in other threads undo it."""
+
+    def _warn_exit_early(self) -> None:
+        """Say nothing of cancelled calls (joblib's method warns): whoever closes the results early wants that."""
 
 
 def _limited(jobs: int, function: Callable[..., R], arguments: tuple[Any, ...]) -> R:
