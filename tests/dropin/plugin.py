@@ -1,6 +1,6 @@
 """Run scikit-learn's own tests with our classes in the place of theirs.
 
-python -m pytest -p tests.dropin.plugin --pyargs sklearn.tests.test_kernel_ridge sklearn.gaussian_process.tests.test_gpr \\
+python -m pytest -n 0 -p tests.dropin.plugin --pyargs sklearn.tests.test_kernel_ridge sklearn.gaussian_process.tests.test_gpr \\
     sklearn.gaussian_process.tests.test_gpc sklearn.svm.tests.test_svm
 
 When pytest loads this file, scikit-learn's classes are replaced, wherever they can be imported from, by those of the same name

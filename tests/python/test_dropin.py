@@ -71,7 +71,7 @@ def run(runner, tmp_path):
             "-p",
             "after",
         ]
-        given = [str(tmp_path), ["-q", "--disable-warnings", *plugins, "--pyargs", *arguments]]
+        given = [str(tmp_path), ["-q", "-n", "0", "--disable-warnings", *plugins, "--pyargs", *arguments]]
         print(json.dumps(given), file=runner.stdin, flush=True)
         status = int(runner.stdout.readline())
         return status, (tmp_path / "output").read_text()

@@ -38,7 +38,7 @@ def reruns(tmp_path_factory):
         pytest.skip("this is such a rerun")
     root, folder = Path(__file__).parents[3], tmp_path_factory.mktemp("reruns")
     files = [path for path in sorted((root / "tests/python").rglob("test_*.py")) if "mark.core" in path.read_text()]
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "core", "-p", "no:cacheprovider", *map(str, files)]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-m", "core", "-p", "no:cacheprovider", *map(str, files)]
     started = {}
     for isa in OTHERS:
         environment = children.environment(KERNSEL_ISA=isa, OMP_NUM_THREADS=threads_under(isa))
