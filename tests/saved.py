@@ -10,7 +10,7 @@ import kernsel as ks
 from kernsel import features
 from kernsel.kernels import RBF, Linear, Matern, Parameter, Precomputed, WhiteKernel
 from kernsel.kernels.priors import LogNormal
-from kernsel.likelihoods import AsymmetricLaplace, CensoredGaussian, Ordinal, StudentT
+from kernsel.likelihoods import AsymmetricLaplace, CensoredGaussian, HeteroscedasticGaussian, Ordinal, StudentT
 from kernsel.structured import BagOfItems, MeanEmbedding, Mixed, Spectrum
 
 rng = np.random.default_rng(7)
@@ -74,6 +74,7 @@ MODELS = {
         RBF(1.0), optimizer=None, trend="linear", likelihood=CensoredGaussian(upper=1.5, noise=0.01)
     ).fit(X, np.minimum(y, 1.5)),
     "gp of grades": lambda: gp(RBF(1.0), optimizer=None, likelihood=Ordinal(3, (-0.5, 0.5))).fit(X, labels),
+    "gp with its noise": lambda: gp(likelihood=HeteroscedasticGaussian(), trend="linear", max_evaluations=4).fit(X, y),
     "gp of draws": lambda: gp(1.0 * RBF(1.0, "fixed"), hyperparameters="sample", noise=0.01, n_draws=2).fit(X[:9], y[:9]),
     "gp of draws of counts": lambda: gp(RBF(1.0, "fixed"), likelihood="poisson", inference="mcmc", n_draws=1600).fit(
         X[:6], counts[:6]

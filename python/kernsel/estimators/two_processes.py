@@ -247,7 +247,7 @@ def fit_two(model: Any, kernel: Kernel, X: Matrix, y: Vector) -> ProcessState:
             )
     fit = conditioned_on(selection, points, observations, 0.0, trend, None)
     own, of_noise = (_inside(part) for part in _parts(fit.process.posterior.kernel))
-    shift = n * np.log(unit)
+    shift = n * float(np.log(unit))
     found = replace(likelihood, noise_kernel=of_noise)
     process = TwoProcesses(
         Observations(found, y, None, "laplace"),

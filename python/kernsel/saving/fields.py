@@ -28,7 +28,7 @@ from kernsel.kernels.algebra import Operation, as_kernel
 from kernsel.kernels.object_kernel import ObjectKernel
 from kernsel.kernels.objects import Reading
 from kernsel.kernels.written import kernel_with_arrays
-from kernsel.likelihoods import Likelihood
+from kernsel.likelihoods import HeteroscedasticGaussian, Likelihood
 from kernsel.likelihoods.built_in import BuiltIn
 from kernsel.saving.container import Container, Stored, plain_json
 
@@ -40,7 +40,9 @@ _CRITERIA: dict[str, Any] = {name: kind for name in criteria.__all__ if is_datac
 _CRITERIA_READ = _CRITERIA | {old: _CRITERIA[new] for old, new in CRITERION_CLASSES.items()}
 _FEATURES: dict[str, type[BaseEstimator]] = {name: getattr(features, name) for name in features.__all__}
 _LIKELIHOODS: dict[str, Any] = {
-    name: kind for name in likelihoods.__all__ if issubclass(kind := getattr(likelihoods, name), BuiltIn)
+    name: kind
+    for name in likelihoods.__all__
+    if issubclass(kind := getattr(likelihoods, name), BuiltIn | HeteroscedasticGaussian)
 }
 _NUMBERS_OF_VECCHIA = {entry.name for entry in attributes(Vecchia)}  # files of older versions have no "inducing"
 _OF_OBJECTS: dict[str, type[Kernel]] = {

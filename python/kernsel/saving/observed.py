@@ -8,6 +8,7 @@ import numpy as np
 
 from kernsel._solve.posterior import Posterior
 from kernsel.estimators.observed_process import ObservedProcess
+from kernsel.estimators.two_processes import TwoProcesses
 from kernsel.likelihoods import AsymmetricLaplace, CensoredGaussian, Likelihood, Ordinal
 from kernsel.likelihoods.observations import Observations
 from kernsel.saving.fields import Fields, Writing
@@ -16,10 +17,13 @@ __all__ = ["ObservationsRead", "read_observations", "write_observed"]
 
 
 def write_observed(observed: ObservedProcess, to: Writing) -> None:
-    """Write observations and their likelihood; the posterior of the latent function is that of the process."""
+    """Write observations and their likelihood; the posterior of the latent functions is that of the process."""
     observations = observed.observations
     to.value("likelihood", observations.likelihood)
-    to.json["core_likelihood"] = _core_form(observations.likelihood)
+    if isinstance(observed, TwoProcesses):
+        to.values(observed, "offset", "unit")
+    else:
+        to.json["core_likelihood"] = _core_form(observations.likelihood)
     to.values(observations, "inference")
     to.values(observed, "value", "noise_of_function")
     to.array("y", observations.y)
@@ -34,26 +38,36 @@ class ObservationsRead:
     observations: Observations
     value: float
     noise_of_function: float
+    scale: tuple[float, float] | None  # of two processes: their offset and unit
 
     def of(self, posterior: Posterior) -> ObservedProcess:
-        """Return the observed process with the posterior of its latent function."""
-        return ObservedProcess(self.observations, posterior, self.value, self.noise_of_function)
+        """Return the observed process with the posterior of its latent functions."""
+        if self.scale is None:
+            return ObservedProcess(self.observations, posterior, self.value, self.noise_of_function)
+        offset, unit = self.scale
+        return TwoProcesses(self.observations, posterior, self.value, self.noise_of_function, offset=offset, unit=unit)
 
 
-def read_observations(given: Fields, n: int, outputs: int) -> ObservationsRead:
-    """Read observations of `n` points, and check that their likelihood may have them."""
+def read_observations(given: Fields, n: int, outputs: int, *, two: bool) -> ObservationsRead:
+    """Read observations of `n` points, and check that their likelihood may have them, and is of two processes or of one."""
     given.json.pop("core_likelihood", None)  # only for programs in C++
     with given:
         if outputs != 1:
             raise ValueError(f"{given.prefix}likelihood: expected a process of one target, got {outputs}")
         likelihood = given.likelihood("likelihood")
+        if likelihood.is_of_two != two:
+            raise ValueError(
+                f"{given.prefix}likelihood: expected one of {'two processes' if two else 'one process'}, got {likelihood}"
+            )
         y = given.array("y", n)
         sizes = given.array("sizes", n) if given.has("sizes") else None
         if sizes is not None:
             likelihood.check_sizes(sizes)
         likelihood.check(y, sizes)
         observations = Observations(likelihood, y, sizes, given.text("inference", ("auto", "laplace", "ep")))
-        return ObservationsRead(observations, given.number("value", finite=False), given.number("noise_of_function", 0.0))
+        value, noise = given.number("value", finite=False), given.number("noise_of_function", 0.0)
+        scale = (given.number("offset"), given.number("unit", np.finfo(np.float64).tiny)) if two else None
+        return ObservationsRead(observations, value, noise, scale)
 
 
 def _core_form(likelihood: Likelihood) -> list[object]:

@@ -6,12 +6,13 @@ from math import comb
 
 import numpy as np
 
-from kernsel._base.annotations import Indices, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._base.memory import require_memory_of_points
 from kernsel._data.together import numbered
 from kernsel._solve.posterior import Posterior
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.process_state import ProcessState
+from kernsel.estimators.two_processes import StackedTrend, TwoProcesses, stacked
 from kernsel.saving.approximate import is_by_landmarks, read_approximate, write_approximate
 from kernsel.saving.drawn import read_sampled, write_sampled
 from kernsel.saving.fields import Fields, Writing
@@ -28,8 +29,10 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
     to.kernel("kernel", posterior.kernel)
     if state.kernel != posterior.kernel:  # after log_marginal_likelihood(..., clone_kernel=False)
         to.kernel("changed_kernel", state.kernel)
-    to.predictor(posterior.kernel if state.sampled is None else None)  # a mixture is none of the models that C++ has
-    to.value("trend", posterior.trend)
+    two = isinstance(state.observed, TwoProcesses)
+    mixed = state.sampled is not None or two  # a mixture is none of the models that C++ has
+    to.predictor(None if mixed else posterior.kernel)
+    to.value("trend", posterior.trend.trend if isinstance(posterior.trend, StackedTrend) else posterior.trend)
     for name, values in (
         ("points", posterior.X),
         ("targets", posterior.y),
@@ -48,6 +51,8 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
         write_approximate(posterior, to)
     to.array("outliers", state.outliers)
     to.json |= {"jitter": float(state.jitter), "one_output": bool(state.one_output), "restricted": bool(state.restricted)}
+    if two:
+        to.json["two_processes"] = True
     if state.groups is not None:
         to.array("groups", state.groups.astype(np.float64))
     to.values(model, "criterion_value_", "n_evaluations_")
@@ -65,9 +70,11 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     trend = given.value("trend")
     if trend not in (None, "constant", "linear", "quadratic"):
         raise ValueError(f'trend: expected "constant", "linear", "quadratic" or null, got {trend!r:.60}')
-    X = given.array("points", None, model.n_features_in_)
-    n, d = X.shape
-    functions = {None: 0, "constant": 1, "linear": d + 1, "quadratic": comb(d + 2, 2)}[trend]
+    two = given.has("two_processes") and given.flag("two_processes")
+    d = model.n_features_in_
+    X = _points_of_two(given, d) if two else given.array("points", None, d)
+    n = len(X)
+    functions = {None: 0, "constant": 1, "linear": d + 1, "quadratic": comb(d + 2, 2)}[trend] + two
     if n < max(functions, 1) and (n or not is_by_landmarks(given)):
         raise ValueError(f"points: expected {max(functions, 1)} at least for this trend, got {n}")
     y = given.array("targets", n, None)
@@ -89,12 +96,14 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     given.whole("n_evaluations_")  # checked only; the attribute is set from the selection
     selection = read_selection(given.part("selection"))
     diagonal = given.array("diagonal", n, least=0.0)
-    observations = read_observations(given.part("observed"), n, outputs) if given.has("observed") else None
+    observations = None
+    if two or given.has("observed"):
+        observations = read_observations(given.part("observed"), n // 2 if two else n, outputs, two=two)
     if approximated:
         posterior = read_approximate(given, kernel, X, y, diagonal, trend, beta)
     else:
         require_memory_of_points(n)
-        posterior = Posterior(kernel, X, y, diagonal, trend)
+        posterior = Posterior(kernel, X, y, diagonal, StackedTrend(trend) if two else trend)
     model.restore(
         ProcessState(
             posterior=posterior,
@@ -114,6 +123,14 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
             observed=None if observations is None else observations.of(posterior),
         )
     )
+
+
+def _points_of_two(given: Fields, d: int) -> Matrix:
+    """Return the points of two processes, see `stacked`."""
+    X = given.array("points", None, d + 2)
+    if not np.array_equal(X, stacked(X[: len(X) // 2, :d])):
+        raise ValueError("points: expected those of two processes, the same for both")
+    return X
 
 
 def _groups(given: Fields, n: int) -> Indices:

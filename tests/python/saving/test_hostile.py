@@ -195,6 +195,20 @@ def test_likelihoods(attempt, valid):
         assert message in attempt(file_of(changed(model, path, value), metadata, arrays)), path
 
 
+def test_two_processes(attempt, valid):
+    _, (model, metadata, arrays) = valid("gp with its noise")
+    kind, shape, raw = arrays["points"]
+    moved = arrays | {"points": (kind, shape, struct.pack("<d", 7.0) + raw[8:])}
+    assert "points: expected those of two processes" in attempt(file_of(model, metadata, moved))
+    assert "points: expected an array" in attempt(file_of(model | {"two_processes": False}, metadata, arrays))
+    assert "unit: expected" in attempt(file_of(changed(model, ("observed", "unit"), -1.0), metadata, arrays))
+    _, (of_one, *_) = valid("gp of grades")
+    other = of_one["observed"]["likelihood"]
+    assert "likelihood: expected one of two processes, got Ordinal" in attempt(
+        file_of(changed(model, ("observed", "likelihood"), other), metadata, arrays)
+    )
+
+
 def test_as_many_columns_as_there_are_numbers(attempt, valid):
     for name in ("svr without support", "polynomials", "radial basis", "fourier", "linear", "svr of sparse points"):
         _, (model, metadata, arrays) = valid(name)

@@ -41,7 +41,10 @@ def test_a_process_with_other_hyperparameters(again):
 
 
 def test_observations_of_a_likelihood(again):
-    for name in ("gp of counts", "gp of heavy tails", "gp of quantiles", "gp of censored numbers", "gp of grades"):
+    for name in (
+        *("gp of counts", "gp of heavy tails", "gp of quantiles", "gp of censored numbers", "gp of grades"),
+        "gp with its noise",
+    ):
         model, Z = saved.model(name), saved.points(name)
         loaded = again(model)
         assert loaded.likelihood_ == model.likelihood_
