@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 
 from kernsel._base.annotations import Indices, Matrix
 
@@ -324,6 +323,8 @@ class Reading:
 
 def _parts_of(X: Any) -> dict[str | None, Part]:
     """Return the parts of points by name; a sequence of objects is one part, whose name is None."""
+    from scipy.sparse import issparse
+
     if isinstance(X, Mixed):
         return {**X.parts}
     if hasattr(X, "columns") and hasattr(X, "iloc"):
