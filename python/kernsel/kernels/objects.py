@@ -261,7 +261,12 @@ class Reading:
             self.names += [name] * count
             self.pools += [None] * count if isinstance(part, np.ndarray) else [Pool()]
         self.first = self._numbers(parts, keep=True)  # the array of the training points
-        self.whole = self  # of a selection of columns, the reading of all columns
+        self._all: Reading | None = None  # of a selection of columns, the reading of all columns
+
+    @property
+    def whole(self) -> Reading:
+        """The reading of all columns."""
+        return self if self._all is None else self._all
 
     def numbers(self, X: Points, *, keep: bool = False) -> Matrix:
         """Return the array for other points; their objects are kept as long as this array, or forever if `keep`."""
@@ -309,7 +314,7 @@ class Reading:
         other.names = [self.names[i] for i in columns]
         other.pools = [self.pools[i] for i in columns]
         other.first = self.first[:, list(columns)]
-        other.whole = self.whole
+        other._all = self.whole
         return other
 
     def columns_of(self, names: Sequence[str]) -> list[int]:
