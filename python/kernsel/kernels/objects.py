@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel._base.annotations import Indices, Matrix
+from kernsel._base.frames import columns_of
 
 if TYPE_CHECKING:
     from kernsel.kernels.base import Kernel
@@ -332,13 +333,12 @@ def _parts_of(X: Any) -> dict[str | None, Part]:
 
     if isinstance(X, Mixed):
         return {**X.parts}
-    if hasattr(X, "columns") and hasattr(X, "iloc"):
-        table: dict[str | None, Part] = {}
-        for i, name in enumerate(X.columns):
-            table[str(name)] = _part(str(name), X.iloc[:, i].to_numpy())
-        return table
+    if (columns := columns_of(X)) is not None:
+        return {name: _part(name, values) for name, values in columns.items()}
     if isinstance(X, str | bytes | Mapping | Set) or not hasattr(X, "__len__") or issparse(X):
-        raise TypeError(f"X: expected a list of objects, or kernsel.structured.Mixed, got {X!r:.80}")
+        raise TypeError(
+            f"X: expected a list of objects, a data frame that is not lazy, or kernsel.structured.Mixed, got {X!r:.80}"
+        )
     if not len(X):
         raise ValueError("X: expected at least one object, got none")
     return {None: list(X)}
