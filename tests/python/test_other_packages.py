@@ -12,7 +12,7 @@ from sklearn.ensemble import BaggingRegressor
 from sklearn.model_selection import KFold
 
 import kernsel as ks
-from kernsel.kernels import RBF
+from kernsel.kernels import RBF, Matern
 from kernsel.saving.container import read_container
 from kernsel.structured import BagOfItems, Spectrum
 from kernsel.structured.bags import as_bags
@@ -67,6 +67,35 @@ def test_safetensors(data, tmp_path):
     assert all(np.array_equal(theirs[name], ours.array(name)) for name in theirs)
     with importlib.import_module("safetensors").safe_open(path, "np") as file:
         assert file.metadata() == ours.metadata
+
+
+@pytest.mark.parametrize(
+    ("model", "std"),
+    [
+        (ks.KernelRidge("RBF"), False),
+        (ks.SVR("rbf"), False),
+        (ks.GaussianProcessRegressor("RBF + RationalQuadratic(length_scale=0.5)"), False),
+        (ks.GaussianProcessRegressor("RBF", trend=None), True),
+        (ks.GaussianProcessRegressor(Matern([0.4, 0.9], nu=1.5), alpha=0.1, trend=None, optimizer=None), True),
+    ],
+    ids=["ridge", "support vectors", "sum", "process", "matern"],
+)
+def test_onnx(model, std, data):
+    """By way of scikit-learn's process, which its converter knows."""
+    skl2onnx, onnxruntime = package("skl2onnx"), package("onnxruntime")
+    X, y = data
+    process = model.fit(X, y).to_sklearn()
+    options = {type(process): {"return_std": std}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its own
+        written = skl2onnx.to_onnx(process, X[:1], options=options).SerializeToString()
+    session = onnxruntime.InferenceSession(written, providers=["CPUExecutionProvider"])
+    Z = X[:9] + 0.01
+    found, expected = session.run(None, {"X": Z}), model.predict(Z, return_std=True) if std else [model.predict(Z)]
+    rounding = 200 * np.finfo(float).eps * process.kernel_.diag(Z).max()
+    assert np.ravel(found[0]) == pytest.approx(expected[0], abs=rounding * np.abs(process.alpha_).sum())
+    if std:
+        assert np.ravel(found[1]) ** 2 == pytest.approx(expected[1] ** 2, abs=rounding * np.linalg.cond(process.L_) ** 2)
 
 
 @pytest.mark.parametrize(
