@@ -1,24 +1,35 @@
 """Kernel methods with the choice of the kernel at their heart.
 
-Models, with scikit-learn's manners
-    :class:`KernelRidge`, :class:`KernelRidgeCV`, :class:`RidgeRegression` and :class:`RegularizationPath`: least squares.
-    :class:`GaussianProcessRegressor`, :class:`GaussianProcessClassifier`: kriging, and probabilities.
-    :class:`StackedRegressor`: several kernels mixed; :class:`SVR`, :class:`SVRPath`; :class:`KernelInterpolator`.
-What they are composed of
-    :mod:`kernsel.kernels`, :mod:`kernsel.structured` (strings, bags, sets, graphs, clouds of points),
-    :mod:`kernsel.likelihoods`, :mod:`kernsel.criteria`, :mod:`kernsel.features`; :class:`Nystrom` and :class:`Vecchia` for many
-    points; :func:`row_source` for rows that do not fit into memory.
-The choice of a kernel
-    :func:`select`, :func:`nested_cv`; :func:`evaluate`: one criterion with its gradient; :func:`loo`.
-What is done with a model
-    :func:`save`, :func:`load`, :mod:`kernsel.plotting`, :mod:`kernsel.sensitivity` (which inputs matter),
-    :mod:`kernsel.design` (where to observe next).
-Below them
-    :mod:`kernsel.linalg`, :func:`gram`, and the error :class:`NotPositiveDefiniteError`; :mod:`kernsel.testing` checks a kernel
-    or a likelihood of one's own. Threads and the build: :func:`set_num_threads`, :func:`get_num_threads`, :func:`show_config`,
-    :func:`get_include`, :func:`get_cmake_dir`.
+Models, with scikit-learn's manners::
 
-``help(kernsel.select)`` and the like say more, each with an example. The command ``kernsel`` does the same for tables in files.
+    KernelRidge, KernelRidgeCV      least squares, alpha given or found; RidgeRegression on explicit features
+    RegularizationPath              all values of lambda at once
+    GaussianProcessRegressor        kriging: noise, trends, any likelihood
+    GaussianProcessClassifier       probabilities of classes
+    StackedRegressor                several Gaussian processes, mixed
+    SVR, SVRPath                    support vector regression
+    KernelInterpolator              the function of least norm through the data
+
+What they are composed of::
+
+    kernels, structured             of vectors; of strings, bags, sets, graphs and distributions
+    likelihoods, criteria           what the data are given the function; what is best
+    features                        for linear models
+    Nystrom, Vecchia                approximations for many points
+    row_source                      rows that do not fit into memory
+
+What is done with them::
+
+    select, nested_cv               choose a kernel; measure how well that choice predicts
+    evaluate, loo, gram             a criterion with its gradient; what is left out; the kernel matrix
+    save, load                      models on disk
+    plotting, sensitivity, design   pictures; which inputs matter; where to observe next
+    linalg, testing                 factorizations and least squares; checks of kernels and likelihoods of one's own
+    set_num_threads, get_num_threads, show_config, get_include, get_cmake_dir
+    NotPositiveDefiniteError        what a factorization raises
+
+help(kernsel.select), help(kernsel.kernels) and so on say more, with examples. The command kernsel does the same for tables in
+files.
 """
 
 from importlib import import_module
