@@ -1,36 +1,64 @@
 """Kernel methods with the choice of the kernel at their heart.
 
-Models, with scikit-learn's manners: :class:`KernelRidge`, :class:`KernelRidgeCV`, :class:`GaussianProcessRegressor`,
-:class:`GaussianProcessClassifier`, :class:`StackedRegressor`, :class:`SVR`, :class:`KernelInterpolator`,
-:class:`RidgeRegression`; what they are composed of: :mod:`kernels`, :mod:`structured`, :mod:`likelihoods`, :mod:`criteria`,
-:mod:`features`; and what is done with them: :func:`select`, :func:`nested_cv`, :mod:`design`, :mod:`sensitivity`,
-:mod:`plotting`, :func:`save`, :func:`load`.
+Models, with scikit-learn's manners::
+
+    KernelRidge, KernelRidgeCV      least squares, alpha given or found; RidgeRegression on explicit features
+    RegularizationPath              all values of lambda at once
+    GaussianProcessRegressor        kriging: noise, trends, any likelihood
+    GaussianProcessClassifier       probabilities of classes
+    StackedRegressor                several Gaussian processes, mixed
+    SVR, SVRPath                    support vector regression
+    KernelInterpolator              the function of least norm through the data
+
+What they are composed of::
+
+    kernels, structured             of vectors; of strings, bags, sets, graphs and distributions
+    likelihoods, criteria           what the data are given the function; what is best
+    features                        for linear models
+    Nystrom, Vecchia                approximations for many points
+    row_source                      rows that do not fit into memory
+
+What is done with them::
+
+    select, nested_cv               choose a kernel; measure how well that choice predicts
+    evaluate, loo, gram             a criterion with its gradient; what is left out; the kernel matrix
+    save, load                      models on disk
+    plotting, sensitivity, design   pictures; which inputs matter; where to observe next
+    linalg, testing                 factorizations and least squares; checks of kernels and likelihoods of one's own
+    set_num_threads, get_num_threads, show_config, get_include, get_cmake_dir
+    NotPositiveDefiniteError        what a factorization raises
+
+help(kernsel.select), help(kernsel.kernels) and so on say more, with examples. The command kernsel does the same for tables in
+files.
 """
 
-from typing import NoReturn
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from kernsel import criteria, design, features, kernels, likelihoods, linalg, plotting, sensitivity, structured, testing
 from kernsel._base.config import get_cmake_dir, get_include, get_num_threads, set_num_threads, show_config
 from kernsel._base.errors import NotPositiveDefiniteError
 from kernsel._base.renamed import TOP_LEVEL, refuse_name_in_module
 from kernsel._core import version as _version
-from kernsel._data.rows import row_source
-from kernsel._solve.evaluate import evaluate, loo
-from kernsel._solve.gram import gram
-from kernsel._solve.path import RegularizationPath
-from kernsel.approximations import Nystrom, Vecchia
-from kernsel.estimators.classification import GaussianProcessClassifier
-from kernsel.estimators.gaussian_process import GaussianProcessRegressor
-from kernsel.estimators.interpolator import KernelInterpolator
-from kernsel.estimators.kernel_ridge import KernelRidge
-from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
-from kernsel.estimators.ridge_regression import RidgeRegression
-from kernsel.estimators.stacking.regressor import StackedRegressor
-from kernsel.estimators.support.path import SVRPath
-from kernsel.estimators.support.svr import SVR
-from kernsel.saving import load, save
-from kernsel.study.nested import nested_cv
-from kernsel.study.select import select
+
+if TYPE_CHECKING:  # what is imported when it is first used, for those who read types
+    from kernsel import criteria, design, features, kernels, likelihoods, linalg, plotting, sensitivity, structured, testing
+    from kernsel._data.rows import row_source
+    from kernsel._solve.evaluate import evaluate, loo
+    from kernsel._solve.gram import gram
+    from kernsel._solve.path import RegularizationPath
+    from kernsel.approximations import Nystrom, Vecchia
+    from kernsel.estimators.classification import GaussianProcessClassifier
+    from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+    from kernsel.estimators.interpolator import KernelInterpolator
+    from kernsel.estimators.kernel_ridge import KernelRidge
+    from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
+    from kernsel.estimators.ridge_regression import RidgeRegression
+    from kernsel.estimators.stacking.regressor import StackedRegressor
+    from kernsel.estimators.support.path import SVRPath
+    from kernsel.estimators.support.svr import SVR
+    from kernsel.saving import load, save
+    from kernsel.study.nested import nested_cv
+    from kernsel.study.select import select
 
 __version__: str = _version()
 
@@ -74,6 +102,60 @@ __all__ = [
     "testing",
 ]
 
+# Names are imported when they are first used: `import kernsel` alone needs neither scikit-learn nor SciPy.
+_ROOMS = (
+    "approximations",
+    "criteria",
+    "design",
+    "estimators",
+    "examples",
+    "features",
+    "kernels",
+    "likelihoods",
+    "linalg",
+    "plotting",
+    "report",
+    "saving",
+    "sensitivity",
+    "structured",
+    "study",
+    "testing",
+)
+_MODULES = {
+    "row_source": "kernsel._data.rows",
+    "evaluate": "kernsel._solve.evaluate",
+    "loo": "kernsel._solve.evaluate",
+    "gram": "kernsel._solve.gram",
+    "RegularizationPath": "kernsel._solve.path",
+    "Nystrom": "kernsel.approximations",
+    "Vecchia": "kernsel.approximations",
+    "GaussianProcessClassifier": "kernsel.estimators.classification",
+    "GaussianProcessRegressor": "kernsel.estimators.gaussian_process",
+    "KernelInterpolator": "kernsel.estimators.interpolator",
+    "KernelRidge": "kernsel.estimators.kernel_ridge",
+    "KernelRidgeCV": "kernsel.estimators.kernel_ridge_cv",
+    "RidgeRegression": "kernsel.estimators.ridge_regression",
+    "StackedRegressor": "kernsel.estimators.stacking.regressor",
+    "SVRPath": "kernsel.estimators.support.path",
+    "SVR": "kernsel.estimators.support.svr",
+    "load": "kernsel.saving",
+    "save": "kernsel.saving",
+    "nested_cv": "kernsel.study.nested",
+    "select": "kernsel.study.select",
+}
 
-def __getattr__(name: str) -> NoReturn:
-    refuse_name_in_module("kernsel", name, TOP_LEVEL)
+
+if not TYPE_CHECKING:  # type checkers see the imports above, and that other names do not exist
+
+    def __getattr__(name: str) -> object:
+        if name in _ROOMS:
+            return import_module(f"kernsel.{name}")
+        if name not in _MODULES:
+            refuse_name_in_module("kernsel", name, TOP_LEVEL)
+        value = getattr(import_module(_MODULES[name]), name)
+        globals()[name] = value  # so that it is found without this function from now on
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -6,7 +6,6 @@ import pickle
 from collections.abc import Callable
 
 import numpy as np
-from sklearn.base import clone
 
 from kernsel._base.annotations import Matrix
 from kernsel.kernels import Kernel
@@ -82,6 +81,8 @@ def _check_consistency(kernel: Kernel, X: Matrix, K: Matrix, rounding: float) ->
 
 
 def _check_copies(kernel: Kernel, X: Points, K: Matrix) -> None:
+    from sklearn.base import clone
+
     try:
         pickled = pickle.loads(pickle.dumps(kernel))
     except (pickle.PicklingError, AttributeError, TypeError) as error:

@@ -83,6 +83,32 @@ def test_stubs_tell_the_truth():
                 assert methods - {"__init__"} == theirs, name
 
 
+def signatures(body, owner):
+    """Yield each function of a stub with its signature there, and that in the docstring that pybind11 has written."""
+    for node in body:
+        if isinstance(node, ast.ClassDef) and hasattr(owner, node.name):
+            yield from signatures(node.body, getattr(owner, node.name))
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
+            compiled = (getattr(owner, node.name).__doc__ or "").partition("\n")[0]
+            if "->" in compiled:  # properties have none
+                yield node.name, node.args, ast.parse(f"def {compiled}: ...").body[0].args
+
+
+def test_stubs_name_the_arguments_of_the_core():
+    tree = ast.parse(Path(ks.__file__).with_name("_core.pyi").read_text())
+    found = list(signatures(tree.body, _core))
+    assert len(found) > 100
+    for name, told, compiled in found:
+        names = [[one.arg for one in (*args.posonlyargs, *args.args)] for args in (told, compiled)]
+        for place, (one, other) in enumerate(zip(*names, strict=True)):
+            if re.fullmatch(r"arg\d", other):  # pybind11's word for an argument that is told by its place alone
+                assert place < len(told.posonlyargs), f"{name}: {one}"
+            else:
+                assert one == other, name
+        assert [one.arg for one in told.kwonlyargs] == [one.arg for one in compiled.kwonlyargs], name
+        assert len(told.defaults) == len(compiled.defaults), name
+
+
 def test_no_eigen_in_the_checkout(root):
     import subprocess
 

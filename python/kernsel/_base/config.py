@@ -32,6 +32,9 @@ def get_num_threads() -> int:
     it, and it is 1 in a child of ``fork``. Fewer threads may run while other work uses the processors: a computation never
     waits for a thread that has no processor.
 
+    A limit of threadpoolctl holds for libraries that are loaded when it begins. This one is, once kernsel is imported; SciPy's
+    BLAS is loaded by the first estimator that is used.
+
     Examples
     --------
     >>> import kernsel as ks

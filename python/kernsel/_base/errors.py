@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["ArgumentError", "NotMixedWarning", "NotPositiveDefiniteError", "NotPositiveSemidefiniteWarning"]
+__all__ = ["ArgumentError", "NotPositiveDefiniteError", "NotPositiveSemidefiniteWarning"]
 
 
 class ArgumentError(TypeError, ValueError):
@@ -38,7 +37,3 @@ class NotPositiveDefiniteError(np.linalg.LinAlgError):
 
 class NotPositiveSemidefiniteWarning(UserWarning):
     """A kernel function is not positive semidefinite."""
-
-
-class NotMixedWarning(ConvergenceWarning):  # type: ignore[misc]
-    """Markov chains have not mixed: their draws may not represent the distribution that they are drawn from."""

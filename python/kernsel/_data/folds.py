@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, is_classifier
-from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
-from sklearn.utils import _safe_indexing
 
 from kernsel._base.annotations import Indices, Matrix
 from kernsel._data.together import first_of_equal, numbered
 from kernsel.kernels.objects import Points
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.model_selection import BaseCrossValidator
 
 __all__ = [
     "How",
@@ -34,7 +35,7 @@ __all__ = [
 Splits = list[tuple[Indices, Indices]]  # the indices of the training points and of the test points of each fold
 Argument = Literal["inner", "outer", "folds"]
 # A number of folds, a splitter, or pairs of indices of training and test points.
-How: TypeAlias = int | BaseCrossValidator | Iterable[tuple[Sequence[int], Sequence[int]]]
+How: TypeAlias = "int | BaseCrossValidator | Iterable[tuple[Sequence[int], Sequence[int]]]"
 
 
 def number_of_points(X: Any) -> int:
@@ -51,6 +52,9 @@ def splitter_for(
     seed: int | None,
 ) -> BaseCrossValidator:
     """Return a splitter; a number of folds stands for scikit-learn's default one, which keeps groups whole if there are any."""
+    from sklearn.base import is_classifier
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
+
     if isinstance(how, Integral) and not isinstance(how, bool):
         if int(how) < 2:
             raise ValueError(f"{argument}: expected two folds at least, got {how}")
@@ -131,6 +135,8 @@ def is_splits(folds: object) -> bool:
 def folds_of_rows(folds: Any, rows: Indices | slice, n: int) -> Any:
     """Return folds for some of n points: labels and lists of splits are of all of them; numbers and splitters are not."""
     if is_splits(folds):
+        from sklearn.model_selection import check_cv
+
         place = np.full(n, -1, dtype=np.intp)
         kept = np.arange(n)[rows]
         place[kept] = np.arange(len(kept))
@@ -148,7 +154,11 @@ def _as_splitter(folds: object) -> object:
     """Return a splitter in place of a list of splits; raise for an iterator over splits, which is at its end after one use."""
     if isinstance(folds, Iterator):
         raise ValueError(f"folds: splits are used several times; give list(...) of them in place of a {type(folds).__name__}")
-    return check_cv(folds) if is_splits(folds) else folds
+    if not is_splits(folds):
+        return folds
+    from sklearn.model_selection import check_cv
+
+    return check_cv(folds)
 
 
 def _said(splitter: Any) -> str:
@@ -204,6 +214,8 @@ def _labels_of_number(folds: int, n: int, together: Indices | None) -> Indices:
     units, count = (np.arange(n), n) if together is None else numbered(together)
     if count < 2:
         return np.zeros(n, dtype=np.intp)
+    from sklearn.model_selection import KFold
+
     of_units = np.empty(count, dtype=np.intp)
     for fold, (_, test) in enumerate(KFold(min(folds, count), shuffle=True, random_state=0).split(of_units)):
         of_units[test] = fold
@@ -267,6 +279,7 @@ def joined(splits: Splits, parts: Sequence[ArrayLike | None], n: int) -> NDArray
 
 def of_rows(params: Mapping[str, object], rows: Indices, n: int) -> dict[str, object]:
     """Return parameters for some points: of a parameter with one entry for each of n points, the entries of `rows`."""
+    from sklearn.utils import _safe_indexing
 
     def is_per_point(value: object) -> bool:
         shape = getattr(value, "shape", None)

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.gaussian_process import kernels as sk
 
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._base.errors import ArgumentError
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
+from kernsel.kernels.convert import is_of_sklearn
 from kernsel.kernels.given import Precomputed
 from kernsel.kernels.objects import Points
 from kernsel.kernels.pairwise import NAMES
@@ -179,7 +179,7 @@ def _read(value: object, auto: Kernel | None, none: Kernel | None) -> Kernel | N
         if value == "auto":
             return auto
         return None if value == "precomputed" else kernel_of_text(value)
-    if isinstance(value, sk.CompoundKernel):
+    if is_of_sklearn(value, "CompoundKernel"):
         raise ArgumentError("kernel cannot be a CompoundKernel, which is a list of kernels: take one of its `kernels`")
     return None if isinstance(value, Real) else as_kernel(value)
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
 
 __all__ = ["Trend", "require_trend_of_objects", "trend_matrix"]
 
@@ -82,6 +81,8 @@ def _require_independent(H: NDArray[np.float64], names: list[str]) -> None:
         return
     if n < q:
         raise ValueError(f"trend: its {q} functions need {q} points at least, got n_samples = {n}")
+    from scipy import linalg
+
     scale = np.linalg.norm(H, axis=0)
     R, order = linalg.qr(H / np.where(scale > 0, scale, 1.0), mode="r", pivoting=True)
     diagonal = np.abs(np.diag(R))
@@ -96,6 +97,8 @@ def points_of_leverage_one(H: NDArray[np.float64]) -> NDArray[np.intp]:
         return np.zeros(0, dtype=np.intp)
     Q = H / np.linalg.norm(H, axis=0)
     if H.shape[1] > 1:
+        from scipy import linalg
+
         Q = linalg.qr(Q, mode="economic")[0]
     return np.flatnonzero(np.sum(Q**2, axis=1) > 1 - 1e-10)
 
@@ -112,6 +115,8 @@ def require_groups_can_be_left_out(H: NDArray[np.float64], groups: NDArray[np.in
     """Raise if the coefficients of the trend are not determined without one of the groups, naming the group by its points."""
     if not H.shape[1]:
         return
+    from scipy import linalg
+
     Q = linalg.qr(H / np.linalg.norm(H, axis=0), mode="economic")[0]
     for group in range(count):
         points = np.flatnonzero(groups == group)

@@ -7,12 +7,17 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import fft, special, stats
+from sklearn.exceptions import ConvergenceWarning
 
 from kernsel._base.annotations import Vector
 
-__all__ = ["effective_sample_size", "r_hat"]
+__all__ = ["NotMixedWarning", "effective_sample_size", "r_hat"]
 
 _COLUMNS = 2_000_000  # the most entries of draws for which diagnostics are computed at once
+
+
+class NotMixedWarning(ConvergenceWarning):  # type: ignore[misc]
+    """Markov chains have not mixed: their draws may not represent the distribution that they are drawn from."""
 
 
 def effective_sample_size(draws: ArrayLike) -> Vector:

@@ -11,7 +11,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, optimize
-from sklearn.gaussian_process import kernels as sk
 
 from kernsel import _core
 from kernsel._base.annotations import Indices, Matrix, Vector
@@ -25,6 +24,7 @@ from kernsel.approximations import Nystrom
 from kernsel.criteria.names import along_path, require_name, require_sigma
 from kernsel.criteria.table import TABLE
 from kernsel.kernels import Kernel
+from kernsel.kernels.convert import is_of_sklearn
 from kernsel.kernels.objects import Points
 
 __all__ = ["PathValues", "RegularizationPath"]
@@ -192,7 +192,7 @@ class RegularizationPath:
         if approximation is None:
             self._path = _exact(K, X, targets, trend, weights, known_sigma, mean_of_errors)
         else:
-            if isinstance(K, _Features) or not isinstance(K, Kernel | sk.Kernel | str):
+            if isinstance(K, _Features) or not (isinstance(K, Kernel | str) or is_of_sklearn(K)):
                 raise ValueError("K: expected a kernel with approximation=Nystrom(), whose landmarks need its values")
             self._path, self._rows = landmark_path(
                 K,
@@ -569,7 +569,7 @@ def _exact(
 
 
 def _matrix(K: Any, X: Any, y: Vector) -> tuple[Vector, Any]:
-    if isinstance(K, Kernel | sk.Kernel | str):
+    if isinstance(K, Kernel | str) or is_of_sklearn(K):
         if X is None:
             raise ValueError("X: a kernel needs the points")
         kernel, points, _ = kernel_and_points(kernel_of(K, name="K"), X, y=y if len(y) == len(X) else None)

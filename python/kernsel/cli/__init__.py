@@ -11,13 +11,20 @@ from typing import TextIO
 import numpy as np
 
 import kernsel as ks
-from kernsel.cli import config, demo, examples, predict, report, select
-from kernsel.cli.parser import Parser, whole
+from kernsel.cli.parser import Command, Parser
 from kernsel.cli.terminal import Terminal
 
 __all__ = ["main"]
 
-_COMMANDS = (select, predict, report, demo, examples, config)
+# What they do in a line; a module of this room has the same name.
+_COMMANDS = {
+    "select": "choose a kernel for a table, and learn from it",
+    "predict": "predict at the rows of a file, with intervals",
+    "report": "write the page of a model, with figures",
+    "demo": "see it work, on data that ship with it",
+    "examples": "list examples, or run one",
+    "config": "print what kernsel was built with",
+}
 _DONE, _FAILED, _INTERRUPTED = 0, 1, 130  # exit codes; that of wrong usage is 2, with which argparse exits
 
 # Errors that a user can correct. Others are bugs, and are shown with their traceback.
@@ -80,13 +87,9 @@ def _parser() -> Parser:
         "`kernsel COMMAND --help` says more, with examples. KERNSEL_DEBUG=1 shows where an error comes from.",
     )
     parser.add_argument("--version", action="version", version=f"kernsel {ks.__version__}", help="print the version and exit")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
-    for module in _COMMANDS:
-        command = module.add(commands)
-        command.set_defaults(run=module.run, parser=command)
-        if module is not config:
-            command.add_argument("--threads", type=whole(1), metavar="N", help="how many threads may compute; all by default")
-        command.add_argument("--quiet", "-q", action="store_true", help="print results and errors only")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands", parser_class=Command)
+    for name, sentence in _COMMANDS.items():
+        commands.add_parser(name, help=sentence)
     return parser
 
 

@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
 
 import kernsel as ks
 from kernsel.cli.terminal import Terminal
 
-if TYPE_CHECKING:
-    from kernsel.cli.parser import Commands
-
-__all__ = ["add", "run"]
+__all__ = ["describe", "run"]
 
 
-def add(commands: Commands) -> argparse.ArgumentParser:
-    """Add the command to the commands of `kernsel`; return its parser."""
-    parser = commands.add_parser(
-        "config",
-        help="print what kernsel was built with",
-        description="Print what kernsel was built with and what it runs on: worth adding to a report of a problem.",
-        epilog="examples:\n  kernsel config\n  kernsel config --json",
-    )
+def describe(parser: argparse.ArgumentParser) -> None:
+    """Say in the parser of the command what it does, and add its options."""
+    parser.description = "Print what kernsel was built with and what it runs on: worth adding to a report of a problem."
+    parser.epilog = "examples:\n  kernsel config\n  kernsel config --json"
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    return parser
 
 
 def run(arguments: argparse.Namespace, terminal: Terminal) -> int:

@@ -4,35 +4,30 @@ from __future__ import annotations
 
 import argparse
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING
 
 from kernsel.cli.outputs import require_report, require_writable
 from kernsel.cli.select import add_choices, choose, finish
 from kernsel.cli.terminal import Terminal
 from kernsel.study.tables import read_table
 
-if TYPE_CHECKING:
-    from kernsel.cli.parser import Commands
-
-__all__ = ["add", "run"]
+__all__ = ["describe", "run"]
 
 
-def add(commands: Commands) -> argparse.ArgumentParser:
-    """Add the command to the commands of `kernsel`; return its parser."""
-    parser = commands.add_parser(
-        "demo",
-        usage="kernsel demo [options]",
-        help="see it work, on data that ship with it",
-        description="Choose a kernel for the stopping distances of 50 cars (speed in miles per hour, distance in feet; "
+def describe(parser: argparse.ArgumentParser) -> None:
+    """Say in the parser of the command what it does, and add its options."""
+    parser.usage = "kernsel demo [options]"
+    parser.description = (
+        "Choose a kernel for the stopping distances of 50 cars (speed in miles per hour, distance in feet; "
         "M. Ezekiel, Methods of Correlation Analysis, Wiley 1930). Takes the options of `kernsel select` that do not "
-        "concern the data.",
-        epilog="examples:\n"
+        "concern the data."
+    )
+    parser.epilog = (
+        "examples:\n"
         "  kernsel demo\n"
         "  kernsel demo --kernel search --criterion lml\n"
-        "  kernsel demo --save cars.ksl --report cars.html",
+        "  kernsel demo --save cars.ksl --report cars.html"
     )
     add_choices(parser)
-    return parser
 
 
 def run(arguments: argparse.Namespace, terminal: Terminal) -> int:

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from kernsel.cli.outputs import require_writable
 from kernsel.cli.terminal import Terminal
 
-if TYPE_CHECKING:
-    from kernsel.cli.parser import Commands
-
-__all__ = ["add", "run"]
+__all__ = ["describe", "run"]
 
 
-def add(commands: Commands) -> argparse.ArgumentParser:
-    """Add the command to the commands of `kernsel`; return its parser."""
-    parser = commands.add_parser(
-        "examples",
-        usage="kernsel examples [NAME] [--plot FILE]",
-        help="list examples, or run one",
-        description="Run an example: each is a short Python file to read, too. Without a name, list them.",
-        epilog="examples:\n  kernsel examples\n  kernsel examples mauna_loa --plot co2.png",
-    )
+def describe(parser: argparse.ArgumentParser) -> None:
+    """Say in the parser of the command what it does, and add its options."""
+    parser.usage = "kernsel examples [NAME] [--plot FILE]"
+    parser.description = "Run an example: each is a short Python file to read, too. Without a name, list them."
+    parser.epilog = "examples:\n  kernsel examples\n  kernsel examples mauna_loa --plot co2.png"
     parser.add_argument("name", nargs="?", metavar="NAME", help="which one to run")
     parser.add_argument(
         "--plot", metavar="FILE", help="draw a picture into this file (needs matplotlib: pip install 'kernsel[plot]')"
     )
-    return parser
 
 
 def run(arguments: argparse.Namespace, terminal: Terminal) -> int:

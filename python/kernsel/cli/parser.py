@@ -10,15 +10,13 @@ import shutil
 import textwrap
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
-
-from kernsel.approximations import Nystrom
-from kernsel.study import require_criterion
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # the commands of `kernsel`
+    from kernsel.approximations import Nystrom
 
-__all__ = ["Parser", "approximation", "criteria", "duration", "names", "share", "variance", "whole"]
+__all__ = ["Command", "Parser", "approximation", "criteria", "duration", "names", "share", "variance", "whole"]
 
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
@@ -70,6 +68,25 @@ class Parser(argparse.ArgumentParser):
         return ""
 
 
+class Command(Parser):
+    """The parser of a command, which is described by the module of its name, imported when the command is given."""
+
+    _described = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Return the parsed arguments, and those that are not understood."""
+        if not self._described:
+            self._described = True
+            name = self.prog.split()[-1]
+            module = import_module(f"kernsel.cli.{name}")
+            module.describe(self)
+            self.set_defaults(run=module.run, parser=self)
+            if name != "config":
+                self.add_argument("--threads", type=whole(1), metavar="N", help="how many threads may compute; all by default")
+            self.add_argument("--quiet", "-q", action="store_true", help="print results and errors only")
+        return super().parse_known_args(args, namespace)
+
+
 def duration(text: str) -> float:
     """Return the seconds of "30s", "2m", "1h" or "30"."""
     match = re.fullmatch(r"(\d+(?:[.]\d+)?)\s*(s|m|min|h|)", text.strip().lower())
@@ -102,6 +119,8 @@ def variance(text: str) -> float | str:
 
 def approximation(text: str) -> Nystrom | str:
     """Return "auto" or "none", or the landmarks that "landmarks" or "landmarks=500" stands for."""
+    from kernsel.approximations import Nystrom
+
     match = re.fullmatch(r"auto|none|landmarks(?:=(\d+))?", text.strip())
     if not match:
         raise argparse.ArgumentTypeError(f"expected auto, none, landmarks or landmarks=500, got {text!r}")
@@ -121,6 +140,8 @@ def names(text: str) -> list[str]:
 
 def criteria(text: str) -> list[str]:
     """Return the names of criteria in a list with commas."""
+    from kernsel.study import require_criterion
+
     try:
         return [require_criterion(name) for name in names(text)]
     except ValueError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from typing import TYPE_CHECKING
 
 import kernsel as ks
 from kernsel.cli import words
@@ -20,28 +19,25 @@ from kernsel.study import plain
 from kernsel.study.classes import is_of_classes
 from kernsel.study.tables import is_large, read_to_predict
 
-if TYPE_CHECKING:
-    from kernsel.cli.parser import Commands
-
-__all__ = ["add", "run"]
+__all__ = ["describe", "run"]
 
 
-def add(commands: Commands) -> argparse.ArgumentParser:
-    """Add the command to the commands of `kernsel`; return its parser."""
-    parser = commands.add_parser(
-        "predict",
-        usage="kernsel predict MODEL FILE [options]",
-        help="predict at the rows of a file, with intervals",
-        description="Predict at the rows of a file by a model that `kernsel select` has saved. The file needs the columns that "
+def describe(parser: argparse.ArgumentParser) -> None:
+    """Say in the parser of the command what it does, and add its options."""
+    parser.usage = "kernsel predict MODEL FILE [options]"
+    parser.description = (
+        "Predict at the rows of a file by a model that `kernsel select` has saved. The file needs the columns that "
         "the model was learnt from, in any order. Each of its rows becomes a row of predicted, std (the standard deviation of "
         "a new observation), lower and upper. Rows with a category that was not learnt stay "
         "empty. A model of classes gives the likeliest class, and the probability of each. If the file has the target, "
-        "too, the error is shown.",
-        epilog="examples:\n"
+        "too, the error is shown."
+    )
+    parser.epilog = (
+        "examples:\n"
         "  kernsel predict cars.ksl new.csv\n"
         "  kernsel predict cars.ksl new.csv --output predictions.csv --intervals 90\n"
         "  kernsel predict cars.ksl new.parquet --output predictions.parquet --missing mean\n"
-        "  printf 'speed\\n21\\n' | kernsel predict cars.ksl - --json",
+        "  printf 'speed\\n21\\n' | kernsel predict cars.ksl - --json"
     )
     parser.add_argument("model", metavar="MODEL", help="a .ksl file")
     parser.add_argument("file", metavar="FILE", help=words.FILES_IN_PARTS)
@@ -65,7 +61,6 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         help="rows with missing values: no prediction (default), take the mean of what was learnt from, or stop",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    return parser
 
 
 def percent(text: str) -> float:

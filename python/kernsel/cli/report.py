@@ -7,33 +7,26 @@ import os
 import sys
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kernsel.cli.outputs import require_report, require_writable
 from kernsel.cli.select import write_page
 from kernsel.cli.terminal import Terminal
 from kernsel.study import Study
 
-if TYPE_CHECKING:
-    from kernsel.cli.parser import Commands
-
-__all__ = ["add", "run"]
+__all__ = ["describe", "run"]
 
 
-def add(commands: Commands) -> argparse.ArgumentParser:
-    """Add the command to the commands of `kernsel`; return its parser."""
-    parser = commands.add_parser(
-        "report",
-        usage="kernsel report MODEL [options]",
-        help="write the page of a model, with figures",
-        description="Write what is known of a model that `kernsel select` has saved: one HTML file that needs no other. "
-        "Needs matplotlib: pip install 'kernsel[cli]'.",
-        epilog="examples:\n  kernsel report cars.ksl --open\n  kernsel report cars.ksl --output page.html",
+def describe(parser: argparse.ArgumentParser) -> None:
+    """Say in the parser of the command what it does, and add its options."""
+    parser.usage = "kernsel report MODEL [options]"
+    parser.description = (
+        "Write what is known of a model that `kernsel select` has saved: one HTML file that needs no other. "
+        "Needs matplotlib: pip install 'kernsel[cli]'."
     )
+    parser.epilog = "examples:\n  kernsel report cars.ksl --open\n  kernsel report cars.ksl --output page.html"
     parser.add_argument("model", metavar="MODEL", help="a .ksl file")
     parser.add_argument("--output", "-o", metavar="FILE", help="the name of the model with .html by default")
     parser.add_argument("--open", action="store_true", help="show it in a browser")
-    return parser
 
 
 def run(arguments: argparse.Namespace, terminal: Terminal) -> int:

@@ -6,7 +6,6 @@ import argparse
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kernsel.approximations import Nystrom
 from kernsel.cli import machine, words
@@ -23,24 +22,21 @@ from kernsel.study.all_rows import LearntFromAll, learn_from_all
 from kernsel.study.select import USUAL
 from kernsel.study.tables import Table, columns_of, is_large, read_sample, read_table
 
-if TYPE_CHECKING:
-    from kernsel.cli.parser import Commands
-
-__all__ = ["add", "add_choices", "choose", "run"]
+__all__ = ["add_choices", "choose", "describe", "run"]
 
 _MANY = 3000  # rows from which on kernels are compared by one criterion unless more are asked for: a fit takes seconds
 _SAMPLE = 20_000  # rows of a file that does not fit into memory that are learnt from unless --rows says how many
 
 
-def add(commands: Commands) -> argparse.ArgumentParser:
-    """Add the command to the commands of `kernsel`; return its parser."""
-    parser = commands.add_parser(
-        "select",
-        usage="kernsel select FILE --target NAME [options]",
-        help="choose a kernel for a table, and learn from it",
-        description="Read a table, choose a kernel for it by each criterion, show what was tried, and keep the model that the "
-        "first criterion chooses.",
-        epilog="examples:\n"
+def describe(parser: argparse.ArgumentParser) -> None:
+    """Say in the parser of the command what it does, and add its options."""
+    parser.usage = "kernsel select FILE --target NAME [options]"
+    parser.description = (
+        "Read a table, choose a kernel for it by each criterion, show what was tried, and keep the model that the "
+        "first criterion chooses."
+    )
+    parser.epilog = (
+        "examples:\n"
         "  kernsel select cars.csv --target dist\n"
         '  kernsel select data.csv --target y --kernel "RBF + Linear" --kernel "Matern(nu=2.5)" --criterion loo,lml,gcv\n'
         "  kernsel select data.csv --target y --kernel search --budget 2m --report report.html\n"
@@ -52,7 +48,7 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         "  RBF, Matern, RationalQuadratic, ExpSineSquared, Linear, Polynomial and more, see\n"
         "  help(kernsel.kernels) in Python; `search` builds kernels itself. Length scales and other\n"
         "  numbers are found: those in the text are where the search begins, RBF(2.0, 'fixed') stays.\n\n"
-        "criteria:\n" + "\n".join(f"  {name:25s} {TABLE[name].sentence}" for name in offered()),
+        "criteria:\n" + "\n".join(f"  {name:25s} {TABLE[name].sentence}" for name in offered())
     )
     parser.add_argument("file", metavar="FILE", help=words.FILES_IN_PARTS)
     parser.add_argument("--target", metavar="NAME", help="the column that is to be predicted")
@@ -97,7 +93,6 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         "--time", metavar="NAME", help="leave rows out in ten blocks that follow each other by this column of dates or numbers"
     )
     add_choices(parser)
-    return parser
 
 
 def add_choices(parser: argparse.ArgumentParser) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.gaussian_process import GaussianProcessRegressor as GaussianProcess
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel import _core
@@ -17,6 +18,7 @@ from kernsel._data.kernel import kernel_of
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import training_set
 from kernsel._solve.evaluate import loo
+from kernsel.estimators.as_sklearn import as_process
 from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, column, require_training_data
 from kernsel.kernels import Kernel, Matern
 from kernsel.kernels.objects import Points
@@ -189,6 +191,26 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
         rest = np.sqrt(np.maximum((norms - least) * (norms + least), 0.0))
         power = self.power_function(X)
         return np.asarray(power * rest if least.ndim == 0 else np.outer(power, rest))
+
+    def to_sklearn(self) -> GaussianProcess:
+        """Return this function as a fitted Gaussian process of scikit-learn, which converters to ONNX know, too.
+
+        Returns
+        -------
+        process : sklearn.gaussian_process.GaussianProcessRegressor
+            With the same predictions to rounding. It has no standard deviations. Kernels that scikit-learn does not have are
+            an error, see :func:`kernsel.kernels.to_sklearn`.
+
+        Examples
+        --------
+        >>> import numpy as np, kernsel as ks
+        >>> X = np.linspace(0, 6, 12).reshape(-1, 1)
+        >>> model = ks.KernelInterpolator("RBF").fit(X, np.sin(X[:, 0]))
+        >>> bool(np.allclose(model.to_sklearn().predict(X), model.predict(X)))
+        True
+        """
+        check_is_fitted(self)
+        return as_process(self, self.kernel_, self.X_fit_, self.dual_coef_, 0.0)
 
     def kernel_and_points(self) -> tuple[Kernel, Vector]:
         """Return the kernel and the training points."""

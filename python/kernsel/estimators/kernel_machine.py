@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.gaussian_process import GaussianProcessRegressor as GaussianProcess
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel import _core
@@ -23,6 +24,7 @@ from kernsel._data.training import TrainingSet, dense, training_set
 from kernsel._solve.path import RegularizationPath
 from kernsel.criteria import Likelihood
 from kernsel.criteria.table import TABLE
+from kernsel.estimators.as_sklearn import as_process
 from kernsel.estimators.fitted import TakesGroups
 from kernsel.estimators.lazy_predictions import lazily
 from kernsel.estimators.ridge_explained import RidgeExplained
@@ -84,6 +86,26 @@ class KernelMachine(TakesGroups, RidgeExplained, MultiOutputMixin, RegressorMixi
         if isinstance(self.kernel_, str):
             return np.asarray(X @ self.dual_coef_ + self.intercept_)
         return np.asarray(self.kernel_.matmul(X, self.X_fit_, self.dual_coef_) + self.intercept_)
+
+    def to_sklearn(self) -> GaussianProcess:
+        """Return this function as a fitted Gaussian process of scikit-learn, which converters to ONNX know, too.
+
+        Returns
+        -------
+        process : sklearn.gaussian_process.GaussianProcessRegressor
+            With the same predictions to rounding. It has no standard deviations. Kernels that scikit-learn does not have are
+            an error, see :func:`kernsel.kernels.to_sklearn`.
+
+        Examples
+        --------
+        >>> import numpy as np, kernsel as ks
+        >>> X = np.linspace(0, 6, 12).reshape(-1, 1)
+        >>> model = ks.KernelRidge("RBF").fit(X, np.sin(X[:, 0]))
+        >>> bool(np.allclose(model.to_sklearn().predict(X), model.predict(X)))
+        True
+        """
+        check_is_fitted(self)
+        return as_process(self, self.kernel_, self.X_fit_, self.dual_coef_, self.intercept_)
 
     _path_of: tuple[TrainingSet, Vector]  # the data and the alphas of `path_`, if alpha was chosen along a path
 

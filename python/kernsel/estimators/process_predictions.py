@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.gaussian_process import GaussianProcessRegressor as GaussianProcess
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,7 +19,9 @@ from kernsel._data.points import in_parts, new_points, reading_of, validated
 from kernsel._data.rows import is_of_dask
 from kernsel._data.training import for_objects, objects_as_numbers
 from kernsel._solve.evaluate import evaluate
+from kernsel._solve.posterior import Posterior
 from kernsel.criteria import Likelihood
+from kernsel.estimators.as_sklearn import as_process
 from kernsel.estimators.draws import draws_of_normal
 from kernsel.estimators.fitted_process import FittedProcess
 from kernsel.estimators.guarded import reads
@@ -171,6 +174,51 @@ class ProcessPredictions(FittedProcess):
         noise = 0.0 if self.noise is None or isinstance(self.noise, str) else self._numbers("noise", None)
         alpha = 0.0 if isinstance(self.alpha, str) else self._numbers("alpha", None)
         return of_observations(noise, alpha)
+
+    def to_sklearn(self) -> GaussianProcess:
+        """Return this process as a fitted one of scikit-learn, which converters to ONNX know, too.
+
+        Returns
+        -------
+        process : sklearn.gaussian_process.GaussianProcessRegressor
+            With the same means to rounding, and the same standard deviations if there is no trend: scikit-learn takes the
+            coefficient of a constant trend for known, and leaves out the term r'(H'K~^-1 H)^-1 r of the variance.
+
+        Raises
+        ------
+        ValueError
+            If it is not exact, has a likelihood, draws or another trend than a constant, which scikit-learn does not have.
+        TypeError
+            If it does not have the kernel, see :func:`kernsel.kernels.to_sklearn`.
+
+        Examples
+        --------
+        >>> import numpy as np, kernsel as ks
+        >>> X = np.linspace(0, 6, 12).reshape(-1, 1)
+        >>> gp = ks.GaussianProcessRegressor("RBF", trend=None).fit(X, np.sin(X[:, 0]) + 0.1 * np.cos(50 * X[:, 0]))
+        >>> bool(np.allclose(gp.to_sklearn().predict(X, return_std=True), gp.predict(X, return_std=True)))
+        True
+        """
+        check_is_fitted(self, "posterior_")
+        posterior = self.posterior_
+        if type(posterior) is not Posterior or self._observed is not None or self._sampled is not None:
+            raise ValueError("to_sklearn: expected an exact process with normal noise and without draws, approximation=None")
+        if not (posterior.trend is None or (isinstance(posterior.trend, str) and posterior.trend == "constant")):
+            raise ValueError(f'trend: scikit-learn has a constant one or none, got {posterior.trend!r}; fit trend="constant"')
+        unit, factor = self._y_train_std, self.scale_ * self._y_train_std**2
+        coefficients, constant = posterior.weights * unit, posterior.beta.sum(axis=0) * unit + self._y_train_mean
+        noise = self._noise_of_prediction(None)
+        return as_process(
+            self,
+            posterior.kernel,
+            posterior.X,
+            self._shaped(coefficients),
+            constant[0] if self._flat else constant,
+            factor=factor,
+            noise=noise,
+            alpha=np.maximum(posterior.noise - noise, 0.0),
+            lower=posterior.lower(),
+        )
 
     @reads
     def predict_gradient(

@@ -9,10 +9,9 @@ from functools import lru_cache, partial
 import numpy as np
 
 from kernsel._base.annotations import Matrix, Vector
-from kernsel._base.errors import NotMixedWarning
 from kernsel._base.memory import require_memory
 from kernsel._data.trend import Trend, trend_matrix
-from kernsel._sample.diagnostics import effective_sample_size, r_hat
+from kernsel._sample.diagnostics import NotMixedWarning, effective_sample_size, r_hat
 from kernsel._sample.ellipses import CENTRED, Chains, Ellipses, draw_along
 from kernsel._sample.hamiltonian import Plan, sample_density
 from kernsel._sample.together import LatentModel, sample_together

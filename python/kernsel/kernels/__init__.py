@@ -1,6 +1,7 @@
 """Kernels: covariance functions that know their parameters, their gradients and their algebra."""
 
 from kernsel.kernels.algebra import Columns, Exp, PolynomialOf, Power, Product, Sum
+from kernsel.kernels.as_sklearn import to_sklearn
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.composition import Composition
 from kernsel.kernels.convert import from_sklearn
@@ -67,4 +68,5 @@ __all__ = [
     "WhiteKernel",
     "from_sklearn",
     "kernel",
+    "to_sklearn",
 ]

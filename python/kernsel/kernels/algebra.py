@@ -10,12 +10,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.gaussian_process import kernels as sk
 
 from kernsel import _core
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.base import Kernel, short
-from kernsel.kernels.convert import from_sklearn
+from kernsel.kernels.convert import from_sklearn, is_of_sklearn
 from kernsel.kernels.hyperparameter import Hyperparameter, plain
 from kernsel.kernels.objects import Reading
 from kernsel.kernels.simple import ConstantKernel
@@ -31,7 +30,7 @@ def as_kernel(value: object) -> Kernel | None:
         return value
     if isinstance(value, type) and issubclass(value, Kernel):
         raise TypeError(f"kernel: expected a kernel, got the class {value.__name__}; write {value.__name__}(...)")
-    if isinstance(value, sk.Kernel):
+    if is_of_sklearn(value):
         return from_sklearn(value)
     if not isinstance(value, Real) or isinstance(value, bool):
         return None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self, overload
 import numpy as np
 
 from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.frames import column_names
 from kernsel.kernels.arguments import naming_unknown_arguments
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.hyperparameter import Hyperparameter, Parameter, plain
@@ -154,11 +155,11 @@ class Kernel(ABC):
 
     def on_points(self, X: ArrayLike) -> tuple[Kernel, ArrayLike]:
         """Return the kernel with what follows from the points alone set: indices of named columns, sizes of outputs of maps."""
-        names = getattr(X, "columns", None)
+        names = column_names(X)
         if names is None:
             return (self._with_points(X, None) if self.depends_on_points() else self), X
         X = np.asarray(X)
-        return self._with_points(X, [str(name) for name in names]), X
+        return self._with_points(X, names), X
 
     def on_table(self, names: Sequence[str]) -> Kernel:
         """Return the kernel with the indices of named columns set, for a table whose columns have these names."""
@@ -197,13 +198,13 @@ class Kernel(ABC):
         kernel: Kernel = self
         if self.for_objects() or isinstance(X, Mixed):
             kernel, X, _ = numbered(self, X, None)
-        names = getattr(X, "columns", None)
+        names = column_names(X)
         points = np.asarray(X, dtype=np.float64)
         if points.ndim != 2:
             raise ValueError(f"X: expected shape (n, d), got {points.shape}")
         targets = None if y is None else np.asarray(y, dtype=np.float64)
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return kernel.resolve(Data(points, targets, weights, None if names is None else [str(name) for name in names]))
+        return kernel.resolve(Data(points, targets, weights, names))
 
     def __call__(self, X: Points, Z: Points | None = None, *, out: Matrix | None = None) -> Matrix:
         """Return the matrix k(X, X), or k(X, Z); see :func:`kernsel.gram`."""
@@ -591,9 +592,9 @@ def _other_points(X: Points, Z: Points | None) -> Matrix | None:
     """Return the points Z as an array; raise if they are a table whose columns are not those of X."""
     if Z is None:
         return None
-    names, others = getattr(X, "columns", None), getattr(Z, "columns", None)
-    if names is not None and others is not None and list(names) != list(others):
-        raise ValueError(f"Z: expected the columns {', '.join(map(str, names))}, as X has, got {', '.join(map(str, others))}")
+    names, others = column_names(X), column_names(Z)
+    if names is not None and others is not None and names != others:
+        raise ValueError(f"Z: expected the columns {', '.join(names)}, as X has, got {', '.join(others)}")
     return np.asarray(Z)
 
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
-
-from sklearn.gaussian_process import kernels as sk
-from sklearn.metrics.pairwise import pairwise_kernels
+from typing import TYPE_CHECKING
 
 from kernsel._base.annotations import Matrix, PairFunction
 from kernsel.kernels.base import Kernel
 
-__all__ = ["from_sklearn"]
+if TYPE_CHECKING:
+    from sklearn.gaussian_process import kernels as sk
+
+__all__ = ["from_sklearn", "is_of_sklearn"]
+
+
+def is_of_sklearn(value: object, kind: str = "Kernel") -> bool:
+    """Tell whether a value is a kernel of scikit-learn, or one of a class of them.
+
+    Where scikit-learn's kernels have not been imported there are none, and they need not be imported to see it.
+    """
+    return isinstance(value, getattr(sys.modules.get("sklearn.gaussian_process.kernels"), kind, ()))
 
 
 def from_sklearn(kernel: sk.Kernel) -> Kernel:
@@ -33,6 +43,8 @@ def from_sklearn(kernel: sk.Kernel) -> Kernel:
     >>> from_sklearn(sk.RBF(0.5) + sk.WhiteKernel(0.1, "fixed"))
     RBF(length_scale=0.5, length_scale_bounds=(1e-05, 100000.0)) + WhiteKernel(noise_level=0.1, noise_level_bounds='fixed')
     """
+    from sklearn.gaussian_process import kernels as sk
+
     from kernsel import kernels as ours
 
     if isinstance(kernel, sk.ConstantKernel) and isinstance(kernel.constant_value, Kernel):
@@ -63,6 +75,8 @@ def from_sklearn(kernel: sk.Kernel) -> Kernel:
 
 def _combined(kernel: sk.KernelOperator) -> Kernel:
     """Return a sum or a product, by a loop over those that nest on the left."""
+    from sklearn.gaussian_process import kernels as sk
+
     from kernsel import kernels as ours
 
     pairs = []
@@ -84,6 +98,8 @@ class _Pairwise:
         self.options = options
 
     def __call__(self, X: Matrix, Z: Matrix, gamma: float) -> Matrix:
+        from sklearn.metrics.pairwise import pairwise_kernels
+
         K: Matrix = pairwise_kernels(X, Z, metric=self.metric, filter_params=True, gamma=gamma, **self.options or {})
         return K
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 
 from kernsel._base.annotations import Indices, Matrix
+from kernsel._base.frames import columns_of
 
 if TYPE_CHECKING:
     from kernsel.kernels.base import Kernel
@@ -262,7 +262,12 @@ class Reading:
             self.names += [name] * count
             self.pools += [None] * count if isinstance(part, np.ndarray) else [Pool()]
         self.first = self._numbers(parts, keep=True)  # the array of the training points
-        self.whole = self  # of a selection of columns, the reading of all columns
+        self._all: Reading | None = None  # of a selection of columns, the reading of all columns
+
+    @property
+    def whole(self) -> Reading:
+        """The reading of all columns."""
+        return self if self._all is None else self._all
 
     def numbers(self, X: Points, *, keep: bool = False) -> Matrix:
         """Return the array for other points; their objects are kept as long as this array, or forever if `keep`."""
@@ -310,7 +315,7 @@ class Reading:
         other.names = [self.names[i] for i in columns]
         other.pools = [self.pools[i] for i in columns]
         other.first = self.first[:, list(columns)]
-        other.whole = self.whole
+        other._all = self.whole
         return other
 
     def columns_of(self, names: Sequence[str]) -> list[int]:
@@ -324,15 +329,16 @@ class Reading:
 
 def _parts_of(X: Any) -> dict[str | None, Part]:
     """Return the parts of points by name; a sequence of objects is one part, whose name is None."""
+    from scipy.sparse import issparse
+
     if isinstance(X, Mixed):
         return {**X.parts}
-    if hasattr(X, "columns") and hasattr(X, "iloc"):
-        table: dict[str | None, Part] = {}
-        for i, name in enumerate(X.columns):
-            table[str(name)] = _part(str(name), X.iloc[:, i].to_numpy())
-        return table
+    if (columns := columns_of(X)) is not None:
+        return {name: _part(name, values) for name, values in columns.items()}
     if isinstance(X, str | bytes | Mapping | Set) or not hasattr(X, "__len__") or issparse(X):
-        raise TypeError(f"X: expected a list of objects, or kernsel.structured.Mixed, got {X!r:.80}")
+        raise TypeError(
+            f"X: expected a list of objects, a data frame that is not lazy, or kernsel.structured.Mixed, got {X!r:.80}"
+        )
     if not len(X):
         raise ValueError("X: expected at least one object, got none")
     return {None: list(X)}

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from numbers import Real
 
 import numpy as np
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
 from kernsel._base.annotations import Matrix, PairFunction
 from kernsel.kernels.base import Kernel
@@ -16,7 +15,7 @@ from kernsel.kernels.stationary import RBF, Matern
 
 __all__ = ["INDEFINITE", "NAMES", "pairwise_kernel", "row_kernel"]
 
-NAMES = tuple(sorted(PAIRWISE_KERNEL_FUNCTIONS))
+NAMES = ("additive_chi2", "chi2", "cosine", "laplacian", "linear", "poly", "polynomial", "rbf", "sigmoid")
 INDEFINITE = ("additive_chi2", "sigmoid")  # functions of two points that are not positive semidefinite
 
 
@@ -61,6 +60,8 @@ class _ByName:
         self.options = options
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        from sklearn.metrics.pairwise import pairwise_kernels
+
         return np.asarray(pairwise_kernels(X, Z, metric=self.name, filter_params=True, **self.options))
 
     def __repr__(self) -> str:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
-
-from sklearn.gaussian_process import kernels as sk
+from typing import TYPE_CHECKING, TypeAlias
 
 from kernsel._base.annotations import Matrix
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.language import Reader
 
+if TYPE_CHECKING:
+    from sklearn.gaussian_process import kernels as sk
+
 __all__ = ["KernelLike", "kernel"]
 
-KernelLike: TypeAlias = Kernel | sk.Kernel | str  # a kernel, ours or scikit-learn's, or the text of one
+KernelLike: TypeAlias = "Kernel | sk.Kernel | str"  # a kernel, ours or scikit-learn's, or the text of one
 
 
 def kernel(text: str, *, automatic: bool = False, columns: Mapping[str, Sequence[int]] | None = None) -> Kernel:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 
 from kernsel import _core
 from kernsel._base.annotations import Matrix, Seed, Vector
@@ -156,6 +155,8 @@ class Likelihood(ABC):
 
     def draw(self, f: ArrayLike, size: ArrayLike | None = None, random_state: Seed = None) -> Vector:
         """Return a random observation for each f."""
+        from sklearn.utils import check_random_state
+
         rows = Together(f, None, None, size)
         uniform = check_random_state(random_state).uniform(size=rows.shape)
         return self.quantiles(np.maximum(uniform, np.finfo(np.float64).tiny), f, size)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import special
 
 from kernsel import _core
 from kernsel._base.annotations import Vector
@@ -71,9 +70,11 @@ class HeteroscedasticGaussian(Likelihood):
 
     def probability(self, y: Any, f: Any, size: Any = None) -> Vector:
         """Return the probability of values up to y given f and h."""
+        from scipy.special import ndtr
+
         del size
         mean, h = _halves(f)
-        return np.asarray(special.ndtr((np.asarray(y) - mean) * np.exp(-0.5 * h)))
+        return np.asarray(ndtr((np.asarray(y) - mean) * np.exp(-0.5 * h)))
 
 
 def _halves(f: Any) -> tuple[Vector, Vector]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
 
 from kernsel import _core
 from kernsel._data.kernel import kernel_and_points
@@ -92,6 +91,8 @@ def minimum_norm_interpolant(K: ArrayLike, y: ArrayLike, *, rtol: float | None =
 def positive_part(K: NDArray[np.float64], rtol: float | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the eigenvalues of K that are not zero up to rounding, and their eigenvectors; raise if one is negative."""
     n = len(K)
+    from scipy import linalg
+
     e, Q = linalg.eigh(K, driver="evd")
     largest = max(float(e[-1]), 0.0) if n else 0.0
     limit = (n * np.finfo(float).eps if rtol is None else rtol) * largest

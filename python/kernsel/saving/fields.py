@@ -13,7 +13,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.gaussian_process import kernels as sk
 
 from kernsel import criteria, features, likelihoods, structured
 from kernsel._base.annotations import Indices, Matrix
@@ -25,6 +24,7 @@ from kernsel.criteria.names import criterion_named, name_of, searched
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.kernels import Kernel, Precomputed
 from kernsel.kernels.algebra import Operation, as_kernel
+from kernsel.kernels.convert import is_of_sklearn
 from kernsel.kernels.object_kernel import ObjectKernel
 from kernsel.kernels.objects import Reading
 from kernsel.kernels.written import kernel_with_arrays
@@ -139,7 +139,7 @@ class Writing:
             return {"array": f"{self.prefix}{name}"}
         if isinstance(value, np.ndarray) and value.ndim == 1 and all(isinstance(item, str) for item in value):
             return value.tolist()
-        if isinstance(value, Kernel | sk.Kernel):
+        if isinstance(value, Kernel) or is_of_sklearn(value):
             return {"kernel": self._kernel(name, value)}
         if type(value).__name__ in _CRITERIA and isinstance(value, Criterion):
             options = {entry.name: getattr(value, entry.name) for entry in attributes(value)}  # type: ignore[arg-type]

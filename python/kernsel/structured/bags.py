@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from numbers import Real
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy import sparse
@@ -46,8 +46,12 @@ class Bag:
     def __repr__(self) -> str:
         return f"Bag({self._items()!r})"
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _checked, (self._items(), "bag")
+    # Numbers are valid in one process; copies elsewhere have the items.
+    def __getstate__(self) -> dict[str, object]:
+        return {"items": [number.key for number in self.held], "counts": self.counts}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(_ITEMS.of(state["items"]), state["counts"])  # type: ignore[misc]
 
 
 def as_bags(X: Iterable[object], name: str = "X") -> list[Bag]:

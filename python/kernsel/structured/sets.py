@@ -28,6 +28,9 @@ class PointSet:
     def __len__(self) -> int:
         return len(self.points)
 
+    def __reduce__(self) -> tuple[type[PointSet], tuple[Matrix]]:
+        return PointSet, (self.points,)
+
     def __repr__(self) -> str:
         return f"PointSet({len(self)} points)"
 

@@ -9,7 +9,7 @@ from scipy import stats
 from sklearn.base import clone
 
 import kernsel as ks
-from kernsel._base.errors import NotMixedWarning
+from kernsel._sample.diagnostics import NotMixedWarning
 from kernsel.estimators.process_sampling import spread_over
 from kernsel.kernels import RBF, ConstantKernel
 from kernsel.likelihoods import Gaussian, Poisson

@@ -4,6 +4,8 @@ import gc
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import kernsel as ks
@@ -34,8 +36,14 @@ def test_a_mix_is_the_sum_of_its_parts(strings, rng):
     assert np.allclose(kernel(points), numbers(X) + 0.5 * letters(strings), rtol=10 * EPS)
     assert np.array_equal(kernel(points, points[::3]), kernel(points)[:, ::3])
     check_kernel(kernel, points[:30])
-    table = pd.DataFrame({"X": X[:, 0], "s": strings, "z": X[:, 1]})
-    assert np.array_equal((numbers.on(["X", "z"]) + 0.5 * letters.on(["s"]))(table), kernel(points))
+    columns = {"X": X[:, 0], "s": strings, "z": X[:, 1]}
+    named = numbers.on(["X", "z"]) + 0.5 * letters.on(["s"])
+    for table in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
+        assert np.array_equal(named(table), kernel(points))
+        assert np.array_equal(named(table, table[:7]), kernel(points)[:, :7])
+        assert np.array_equal(
+            numbers.on(["X", "z"])(table.select(["z", "X"]) if hasattr(table, "select") else table[["z", "X"]]), numbers(X)
+        )
 
 
 def test_mixed_is_indexed_as_arrays_are(strings, rng):
@@ -57,6 +65,8 @@ def test_mixed_is_indexed_as_arrays_are(strings, rng):
         (lambda: Mixed(a="text"), TypeError, "a: expected an array or a sequence of objects, got 'text'"),
         (lambda: Mixed(a=3), TypeError, "got 3"),
         (lambda: Letters()("ACGT"), TypeError, "X: expected a list of objects"),
+        (lambda: Letters()(pl.LazyFrame({"s": ["A"]})), TypeError, "a data frame that is not lazy"),
+        (lambda: Letters()(pd.DataFrame([["A", "C"]], columns=["s", "s"])), ValueError, "X: Expected unique column names"),
         (lambda: Letters()({"AC", "GT"}), TypeError, "X: expected a list of objects"),
         (lambda: Letters()({"AC": 1}), TypeError, "X: expected a list of objects"),
         (lambda: Mixed(a={"x"}), TypeError, "a: expected an array or a sequence of objects"),

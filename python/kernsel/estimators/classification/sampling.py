@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel._base.annotations import Vector
-from kernsel._base.errors import NotMixedWarning
-from kernsel._sample.diagnostics import effective_sample_size, r_hat
+from kernsel._sample.diagnostics import NotMixedWarning, effective_sample_size, r_hat
 from kernsel._sample.ellipses import CENTRED, Chains, Ellipses, draw_along
 
 __all__ = ["Likelihood", "Samples", "sample_latent"]

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessRegressor as GaussianProcess
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Indices, Vector
@@ -22,6 +23,7 @@ from kernsel._data.kernel import kernel_or_name, leaves_open, matrix_of_indices
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import dense, require_squares, training_set
 from kernsel._search.selection import said_of_not_sought
+from kernsel.estimators.as_sklearn import as_process
 from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, ShownData, TakesGroups, column
 from kernsel.estimators.support.path import CRITERIA, SCORINGS
 from kernsel.estimators.support.selection import choose_support
@@ -387,6 +389,26 @@ class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ign
         if not len(self.support_):
             return np.full(len(X), self.intercept_[0])
         return np.asarray(self.kernel_.matmul(X, dense(self.support_vectors_), coefficients) + self.intercept_)
+
+    def to_sklearn(self) -> GaussianProcess:
+        """Return this function as a fitted Gaussian process of scikit-learn, which converters to ONNX know, too.
+
+        Returns
+        -------
+        process : sklearn.gaussian_process.GaussianProcessRegressor
+            With the same predictions to rounding. It has no standard deviations. Kernels that scikit-learn does not have are
+            an error, see :func:`kernsel.kernels.to_sklearn`.
+
+        Examples
+        --------
+        >>> import numpy as np, kernsel as ks
+        >>> X = np.linspace(0, 6, 12).reshape(-1, 1)
+        >>> model = ks.SVR("RBF").fit(X, np.sin(X[:, 0]))
+        >>> bool(np.allclose(model.to_sklearn().predict(X), model.predict(X)))
+        True
+        """
+        check_is_fitted(self)
+        return as_process(self, *self.kernel_and_points(), dense(self.dual_coef_)[0], self.intercept_[0])
 
     def kernel_and_points(self) -> tuple[Kernel | str, Vector]:
         """Return the kernel and the support vectors."""

@@ -64,6 +64,10 @@ class SupportVectors:
     def __init__(self, kernel: Kernel, X: Vector, cache_size: float = 500.0) -> None:
         self.n = len(X)
         self.core = _core.SupportSolver(kernel.build(), X, cache_size)
+        self._arguments = kernel, X, cache_size
+
+    def __reduce__(self) -> tuple[type[SupportVectors], tuple[Kernel, Vector, float]]:
+        return SupportVectors, self._arguments  # a copy computes rows of the kernel matrix anew
 
     def solve(
         self,

@@ -19,7 +19,7 @@ from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernsel as ks
-from kernsel._base.errors import NotMixedWarning
+from kernsel._sample.diagnostics import NotMixedWarning
 from kernsel.estimators.classification.links import link_named
 from kernsel.kernels import RBF, Linear
 

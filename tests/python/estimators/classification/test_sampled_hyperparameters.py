@@ -8,8 +8,7 @@ from scipy import special
 from sklearn.base import clone
 
 import kernsel as ks
-from kernsel._base.errors import NotMixedWarning
-from kernsel._sample.diagnostics import effective_sample_size
+from kernsel._sample.diagnostics import NotMixedWarning, effective_sample_size
 from kernsel._search.density import density_of_hyperparameters
 from kernsel._search.selection import Selection
 from kernsel.criteria import Likelihood

@@ -7,8 +7,7 @@ import pytest
 from pairs import pairwise
 from scipy import special
 
-from kernsel._base.errors import NotMixedWarning
-from kernsel._sample.diagnostics import effective_sample_size
+from kernsel._sample.diagnostics import NotMixedWarning, effective_sample_size
 from kernsel.estimators.classification.sampling import sample_latent
 from kernsel.kernels import RBF
 

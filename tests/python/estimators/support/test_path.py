@@ -1,5 +1,7 @@
 """The path of support vector regression: each fit is the fit alone, in fewer steps."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn import svm
@@ -104,6 +106,15 @@ def test_scores_by_folds_are_those_of_refits(data, rng, scoring):
     )
     alone = np.abs(path.loo_residuals(i, j)) ** power
     assert path.scores("loo", scoring=scoring)[i, j] == pytest.approx(np.average(alone, weights=weights), rel=1e-12)
+
+
+def test_a_pickled_path_computes_what_it_computed(data):
+    X, y, kernel = data
+    path = ks.SVRPath(X, y, kernel, Cs=[1.0, 10.0], epsilons=[0.5])
+    copy = pickle.loads(pickle.dumps(path))
+    assert np.array_equal(copy.coefficients, path.coefficients)
+    assert np.array_equal(copy.scores("loo"), path.scores("loo"))
+    assert np.array_equal(copy.scores("kfold"), path.scores("kfold"))
 
 
 def test_grids_are_in_units_of_the_data(data):

@@ -1,0 +1,45 @@
+"""Data frames of any kind: of pandas, polars, pyarrow and whatever else narwhals knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["column_names", "columns_of"]
+
+
+def column_names(X: object) -> list[str] | None:
+    """Return the names of the columns of a data frame; None for anything else.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from kernsel._base.frames import column_names
+    >>> column_names(pyarrow.table({"depth": [1.0], "rock": ["marl"]})), column_names([[1.0]])
+    (['depth', 'rock'], None)
+    """
+    named = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow's `columns` are the columns themselves
+    return None if named is None else [str(name) for name in named]
+
+
+def columns_of(X: object) -> dict[str, Any] | None:
+    """Return the columns of a data frame by name, as arrays of numbers or of objects; None for anything else.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from kernsel._base.frames import columns_of
+    >>> columns_of(polars.DataFrame({"depth": [1.0, 2.5], "rock": ["marl", "clay"]}))
+    {'depth': array([1. , 2.5]), 'rock': array(['marl', 'clay'], dtype=object)}
+    """
+    if not hasattr(type(X), "columns"):
+        return None
+    import narwhals
+
+    try:
+        frame = narwhals.from_native(X, eager_only=True, pass_through=True)
+    except narwhals.exceptions.DuplicateError as error:
+        raise ValueError(f"X: {error}") from None
+    if not isinstance(frame, narwhals.DataFrame):
+        return None
+    columns = {str(column.name): column.to_numpy() for column in frame.iter_columns()}
+    return {name: values.astype(object) if values.dtype.kind == "U" else values for name, values in columns.items()}
