@@ -1,0 +1,117 @@
+#include "kernels/functionals/averages.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kernsel {
+
+namespace {
+
+// At some u, F_2, F_1, m = F_0, and the first three derivatives of m, where F_1 is odd, F_1' = m, and F_2' = F_1.
+struct Orders {
+  double f[6];
+  // The derivative of order r of m; -1 and -2 are the integrals.
+  double of(int r) const { return f[r + 2]; }
+};
+
+Orders orders(LineKernel kernel, double u) {
+  if (kernel == LineKernel::rbf) {
+    const double m = std::exp(-0.5 * u * u), root = 1.2533141373155003;  // (pi / 2)^(1/2)
+    const double once = root * std::erf(u / std::sqrt(2.0));
+    return {{u * once + m, once, m, -u * m, (u * u - 1.0) * m, (3.0 - u * u) * u * m}};
+  }
+  const double sign = u > 0.0 ? 1.0 : u < 0.0 ? -1.0 : 0.0;
+  const double c = std::sqrt(kernel == LineKernel::matern12 ? 1.0 : kernel == LineKernel::matern32 ? 3.0 : 5.0);
+  const double a = c * std::abs(u), e = std::exp(-a), c2 = c * c, c3 = c2 * c;
+  if (kernel == LineKernel::matern12) return {{a + e, sign * (1.0 - e), e, -sign * e, e, -sign * e}};
+  if (kernel == LineKernel::matern32)
+    return {{(2.0 * a + (3.0 + a) * e) / c2, sign * (2.0 - (2.0 + a) * e) / c, (1.0 + a) * e, -sign * c * a * e,
+             -c2 * (1.0 - a) * e, sign * c3 * (2.0 - a) * e}};
+  const double second = 8.0 * a / 3.0 + (5.0 + a * (7.0 + a) / 3.0) * e, first = 8.0 / 3.0 - (8.0 + a * (5.0 + a)) / 3.0 * e;
+  return {{second / c2, sign * first / c, (1.0 + a + a * a / 3.0) * e, -sign * c * a * (1.0 + a) / 3.0 * e,
+           -c2 * (1.0 + a - a * a) / 3.0 * e, sign * c3 * a * (3.0 - a) / 3.0 * e}};
+}
+
+// Nodes and weights of Gauss's rule of ten points for the average over (-1, 1), one half of them.
+constexpr double nodes[] = {0.14887433898163122, 0.43339539412924719, 0.67940956829902441, 0.86506336668898451,
+                            0.97390652851717172};
+constexpr double shares[] = {0.14776211235737644, 0.13463335965499818, 0.10954318125799102, 0.07472567457529030,
+                             0.03333567215434407};
+
+struct End {
+  double t, density;
+};
+
+// Adds the part of the averages for t = x - z between two ends, between which the density of t is linear and m is smooth. With
+// p + q t for the density and F_n the n-th integral of the derivative of order r,
+//
+//     int (p + q t) F_0 = [(p + q t) F_1] - q [F_2]
+//
+// and, since d/dlog l of the derivative is -r F_0 - t F_-1, by parts -[(p + q t) t F_0] + int ((1 - r) p + (2 - r) q t) F_0.
+// The difference of integrals loses digits over an interval that is short beside l, where Gauss's rule has all of them.
+void add_piece(LineKernel kernel, double l, const End& a, const End& b, int highest, LineAverages& to) {
+  const double width = b.t - a.t;
+  if (!(width > 0.0)) return;
+  if (width <= l) {
+    for (int i = 0; i < 10; ++i) {
+      const double place = 0.5 + (i < 5 ? 0.5 : -0.5) * nodes[i % 5];
+      const double t = a.t + place * width, density = a.density + place * (b.density - a.density);
+      const double share = shares[i % 5] * width * density;
+      const Orders at = orders(kernel, t / l);
+      double power = 1.0;  // l^-r
+      for (int r = 0; r <= highest; ++r, power /= l) {
+        to.mean[r] += share * power * at.of(r);
+        to.in_log_length[r] -= share * power * (r * at.of(r) + t / l * at.of(r + 1));
+      }
+    }
+    return;
+  }
+  const Orders at_a = orders(kernel, a.t / l), at_b = orders(kernel, b.t / l);
+  const double slope = (b.density - a.density) / width;
+  double power = l;  // l^(1 - r)
+  for (int r = 0; r <= highest; ++r, power /= l) {
+    const auto integral = [&](double density_a, double density_b, double q) {
+      return power * (density_b * at_b.of(r - 1) - density_a * at_a.of(r - 1)) -
+             power * l * q * (at_b.of(r - 2) - at_a.of(r - 2));
+    };
+    to.mean[r] += integral(a.density, b.density, slope);
+    const double edges = (b.density * b.t * at_b.of(r) - a.density * a.t * at_a.of(r)) * power / l;
+    to.in_log_length[r] -= edges;
+    to.in_log_length[r] += integral((1 - r) * a.density + slope * a.t, (1 - r) * b.density + slope * b.t, (2 - r) * slope);
+  }
+}
+
+// As add_piece(), where m may have a kink at zero.
+void add_line(LineKernel kernel, double l, const End& a, const End& b, int highest, LineAverages& to) {
+  if (!(a.t < 0.0 && b.t > 0.0)) return add_piece(kernel, l, a, b, highest, to);
+  const End middle{0.0, a.density + (b.density - a.density) * (a.t / (a.t - b.t))};
+  add_piece(kernel, l, a, middle, highest, to);
+  add_piece(kernel, l, middle, b, highest, to);
+}
+
+}  // namespace
+
+LineAverages line_averages(LineKernel kernel, double l, const Interval& x, const Interval& z, int highest) {
+  LineAverages all;
+  if (!(x.width() > 0.0) && !(z.width() > 0.0)) {
+    const double u = (x.lower - z.lower) / l;
+    const Orders at = orders(kernel, u);
+    double power = 1.0;
+    for (int r = 0; r <= highest; ++r, power /= l) {
+      all.mean[r] = power * at.of(r);
+      all.in_log_length[r] = -power * (r * at.of(r) + u * at.of(r + 1));
+    }
+    return all;
+  }
+  // The density of x - z is a trapezoid.
+  const double highest_density = 1.0 / std::max(x.width(), z.width());
+  const double corner = x.lower - z.lower, other = x.upper - z.upper;
+  const End ends[] = {{x.lower - z.upper, 0.0},
+                      {std::min(corner, other), highest_density},
+                      {std::max(corner, other), highest_density},
+                      {x.upper - z.lower, 0.0}};
+  for (int i = 0; i < 3; ++i) add_line(kernel, l, ends[i], ends[i + 1], highest, all);
+  return all;
+}
+
+}  // namespace kernsel
