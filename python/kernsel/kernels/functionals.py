@@ -144,8 +144,10 @@ class Functionals(Operation):
             raise ValueError(f"lower, upper: expected one shape, got {low.shape} and {high.shape}")
         if (low > high).any():
             i, j = np.argwhere(low > high)[0]
-            raise ValueError(f"lower, upper: expected lower ends that are not above the upper ones, got box {i}, column {j}: "
-                             f"{low[i, j]:.6g} and {high[i, j]:.6g}")
+            raise ValueError(
+                f"lower, upper: expected lower ends that are not above the upper ones, got box {i}, column {j}: "
+                f"{low[i, j]:.6g} and {high[i, j]:.6g}"
+            )
         return np.hstack([low, high, np.zeros((len(low), 1))])
 
 
