@@ -65,6 +65,11 @@ class FunctionalPosterior(Posterior):
         return self.kernel.kernel
 
     @property
+    def trend_of_points(self) -> Trend:
+        """The trend of the process: None, "constant", "linear" or "quadratic"."""
+        return self.trend.trend if isinstance(self.trend, TrendOfFunctionals) else None
+
+    @property
     def points(self) -> Matrix:
         """The points of the values, shape (n_values, d)."""
         return np.asarray(self.X[: self.n_values, : self.X.shape[1] // 2])

@@ -206,7 +206,7 @@ def _together(parts: Sequence[Observed], offset: float, unit: float, n_values: i
     rows = np.vstack([part.rows for part in parts])
     along = rows[:, -1].astype(np.intp) - 1
     y = (np.concatenate([part.y for part in parts]) - offset * (along < 0)) / unit
-    known = np.concatenate([np.zeros(len(part.y)) if part.noise is None else part.noise / unit**2 for part in parts])
+    known = np.concatenate([np.zeros(len(part.y)) if part.noise is None else part.noise for part in parts])
     found = np.concatenate([np.full(len(part.y), part.noise is None) for part in parts])
     value = np.arange(len(y)) < n_values
     guess = values_at(rows, y)
@@ -262,11 +262,11 @@ def _conditioned(data: _Data, selection: Selection, offset: float, unit: float) 
     for kind, level in zip(data.kinds, levels * selection.scale, strict=True):
         each = each + level * kind.rows
         if kind.along >= 0:
-            slope_noise[kind.along] = level * unit**2
+            slope_noise[kind.along] = level
         elif kind.name == "noise of values":
             noise = level
         else:
-            average_noise = level * unit**2
+            average_noise = level
     found = slope_noise, float(average_noise)
 
     def condition(jitter: float) -> FunctionalPosterior:
@@ -287,8 +287,8 @@ def _conditioned(data: _Data, selection: Selection, offset: float, unit: float) 
         flat=[_named(name, data) for name in selection.flat],
     )
     values = slice(None, data.n_values)
-    known = each[values] * unit**2 if data.n_values else np.full(1, np.nan)
-    given = float(known[0]) if not np.ptp(known) else known
+    known = each[values] if data.n_values else np.full(1, np.nan)
+    given = known if np.ptp(known) > 0 else float(known[0])
     return ProcessState(
         posterior=posterior,
         kernel=kernel,
