@@ -264,7 +264,7 @@ def _conditioned(data: _Data, selection: Selection, offset: float, unit: float) 
         if kind.along >= 0:
             slope_noise[kind.along] = level
         elif kind.name == "noise of values":
-            noise = level
+            noise = float(level)
         else:
             average_noise = level
     found = slope_noise, float(average_noise)
@@ -294,7 +294,7 @@ def _conditioned(data: _Data, selection: Selection, offset: float, unit: float) 
         kernel=kernel,
         selection=selection,
         criterion_value=None if np.isnan(selection.value) else selection.value,
-        noise=float(noise) if np.isfinite(noise) else given,
+        noise=noise if np.isfinite(noise) else given,
         alpha=np.zeros(()),
         jitter=jitter,
         outliers=np.zeros(0, dtype=np.intp),

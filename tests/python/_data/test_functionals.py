@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from accuracy import eps
 from kernsel._data.functionals import TrendOfFunctionals, averages_given, slopes_given
 from kernsel._data.trend import trend_matrix
 from kernsel.kernels import Functionals
+
+from accuracy import eps
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(6, 2))
@@ -44,13 +45,13 @@ def test_functionals_of_a_trend(trend):
     [
         (lambda: slopes_given(X, None, np.asarray), "slopes: expected a tuple of points, derivatives, got ndarray"),
         (lambda: slopes_given((X,), None, np.asarray), "got tuple of 1"),
-        (lambda: slopes_given((X, X[:3]), None, np.asarray), r"slopes: expected derivatives of shape \(6, 2\), .* got \(3, 2\)"),
+        (lambda: slopes_given((X, X[:3]), None, np.asarray), r"derivatives of shape \(6, 2\), .* got \(3, 2\)"),
         (lambda: slopes_given((X, X * np.nan), None, np.asarray), "slopes: expected some derivatives"),
         (lambda: slopes_given((X, X / 0), None, np.asarray), "slopes: expected finite derivatives"),
         (lambda: slopes_given((X, "steep"), None, np.asarray), "slopes: derivatives: expected numbers, got 'steep'"),
         (lambda: slopes_given((X, X), "some", np.asarray), "slope_noise: expected \"auto\", variances or None, got 'some'"),
         (lambda: slopes_given((X, X), -1.0, np.asarray), "slope_noise: expected finite variances"),
-        (lambda: slopes_given((X, X), np.ones(3), np.asarray), r"slope_noise: .* shape \(d,\) or \(m, d\), here \(6, 2\), got \(3,\)"),
+        (lambda: slopes_given((X, X), np.ones(3), np.asarray), r"slope_noise: .* here \(6, 2\), got \(3,\)"),
         (lambda: averages_given((X, X + 1), None, np.asarray), "averages: expected a tuple of lower ends, upper ends, values"),
         (lambda: averages_given((X, X - 1, X[:, 0]), None, np.asarray), "averages: lower, upper: .* box 0, column 0"),
         (lambda: averages_given((X, X, X), None, np.asarray), r"averages: expected values of shape \(6,\), got \(6, 2\)"),

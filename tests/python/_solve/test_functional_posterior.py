@@ -5,15 +5,16 @@ import pickle
 import numpy as np
 import pytest
 
-import reference as ref
-from accuracy import assert_forward
 from kernsel._data.functionals import TrendOfFunctionals
 from kernsel._solve.functional_posterior import FunctionalPosterior
 from kernsel.kernels import RBF, Functionals
 
+import reference as ref
+from accuracy import assert_forward
+
 rng = np.random.default_rng(0)
 X, Z = rng.uniform(0, 3, (6, 2)), rng.uniform(0, 3, (4, 2))
-ROWS = np.vstack([Functionals.values(X), Functionals.slopes(X[:3]), Functionals.averages(X[:2], X[:2] + [0.5, 0.0])])
+ROWS = np.vstack([Functionals.values(X), Functionals.slopes(X[:3]), Functionals.averages(X[:2], X[:2] + np.array([0.5, 0.0]))])
 NEW = np.vstack([Functionals.values(Z), Functionals.slopes(Z), Functionals.averages(Z, Z + 1)])
 y, noise = rng.normal(size=(len(ROWS), 1)), rng.uniform(0.01, 0.1, len(ROWS))
 KERNEL = 1.7 * RBF([0.9, 1.4])

@@ -33,7 +33,7 @@ def test_slopes_are_differences_of_the_process(fitted):
 
 def test_averages_are_averages_of_the_process(fitted):
     nodes, weights = np.polynomial.legendre.leggauss(12)
-    low, high = Z[:2], Z[:2] + [1.0, 0.5]
+    low, high = Z[:2], Z[:2] + np.array([1.0, 0.5])
     mean, covariance = fitted.predict_averages(low, high, return_cov=True)
     grid = np.stack(np.meshgrid(nodes, nodes), -1).reshape(-1, 2)
     share = np.kron(np.eye(2), np.outer(weights, weights).ravel() / 4)

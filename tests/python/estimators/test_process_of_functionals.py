@@ -32,7 +32,7 @@ def mean_over(lower, upper):
 
 
 BOXES = np.column_stack([np.repeat(np.arange(0.0, 3.0, 0.3), 3), np.tile([0.0, 20.0, 40.0], 10)])
-ENDS = BOXES + [0.3, 20.0]
+ENDS = BOXES + np.array([0.3, 20.0])
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,9 @@ def test_a_table_a_trend_and_normalized_targets():
     new = pd.DataFrame(Z, columns=["t", "x"])
     assert np.std(model.predict(new) - (100 + 7 * f(Z) + 2 * Z[:, 0])) < 0.05
     assert np.abs(model.predict_slopes(new, columns=[1])[:, 0] - 7 * slopes(Z)[:, 1]).max() < 0.05
-    mean = model.predict_averages(pd.DataFrame([[0.5, 10.0]], columns=["t", "x"]), pd.DataFrame([[2.5, 50.0]], columns=["t", "x"]))
+    mean = model.predict_averages(
+        pd.DataFrame([[0.5, 10.0]], columns=["t", "x"]), pd.DataFrame([[2.5, 50.0]], columns=["t", "x"])
+    )
     expected = 100 + 7 * mean_over(np.array([[0.5, 10.0]]), np.array([[2.5, 50.0]])) + 3.0
     np.testing.assert_allclose(mean, expected, atol=0.05)
 

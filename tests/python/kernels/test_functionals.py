@@ -5,8 +5,6 @@ import itertools
 import numpy as np
 import pytest
 
-import reference as ref
-from accuracy import eps
 from kernsel.kernels import (
     RBF,
     ConstantKernel,
@@ -24,6 +22,9 @@ from kernsel.kernels import (
     WhiteKernel,
 )
 from kernsel.testing import check_kernel
+
+import reference as ref
+from accuracy import eps
 
 rng = np.random.default_rng(0)
 X, lower = rng.normal(size=(7, 3)), rng.normal(size=(5, 3))
@@ -66,7 +67,9 @@ def test_slopes_are_derivatives(kernel):
 
     step, size = 2.0**-8, kernel.diag(X).max()
     for i, j in itertools.product((None, 0, 2), (None, 0, 1)):
-        a, b = (Functionals.values(x[None]) if c is None else Functionals.slopes(x[None], [c]) for x, c in ((X[0], i), (X[1], j)))
+        a, b = (
+            Functionals.values(x[None]) if c is None else Functionals.slopes(x[None], [c]) for x, c in ((X[0], i), (X[1], j))
+        )
         at = [ref.slope_covariance(inner, X[0], X[1], i, j, h) for h in (step, 2 * step)]
         order = (i is not None) + (j is not None)
         # What a step of twice the size changes, and rounding over the step for each difference.
