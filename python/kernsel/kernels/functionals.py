@@ -45,14 +45,14 @@ class Functionals(Operation):
     >>> rows
     array([[3., 3., 0.],
            [3., 3., 1.]])
-    >>> Functionals(RBF(2.0))(rows)
+    >>> Functionals(RBF(2.0))(rows) + 0.0
     array([[1.  , 0.  ],
            [0.  , 0.25]])
 
     The average over an interval varies less than a value:
 
     >>> Functionals(RBF(1.0)).diag(Functionals.averages([[0.0]], [[2.0]])).round(4)
-    array([0.7629])
+    array([0.764])
     """
 
     _parts = ("kernel",)
