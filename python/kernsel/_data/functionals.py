@@ -33,6 +33,10 @@ class Observed:
     y: Vector
     noise: Vector | None = None
 
+    def points_and_targets(self) -> tuple[Matrix, Matrix]:
+        """Return the points of values, shape (n, d), and these, (n, 1)."""
+        return centres(self.rows), self.y[:, None]
+
     @property
     def along(self) -> Indices:
         """The column of each derivative, -1 for what is none."""

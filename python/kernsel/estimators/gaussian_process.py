@@ -392,8 +392,9 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             is the number of successes.
         slopes : pair of array-like of shape (m, d), optional
             Points, and the partial derivatives of the function at these along each column; nan where one is not observed. X and
-            y may be None if there are slopes or averages. With either the process is exact, of one output, and its kernel one
-            that :class:`kernsel.kernels.Functionals` lists; each observed derivative is a row of the kernel matrix more.
+            y may be None if there are slopes or averages; with slopes alone "auto" is no trend. With either the process is
+            exact, of one output, and its kernel one that :class:`kernsel.kernels.Functionals` lists; each observed derivative
+            is one more row of the kernel matrix.
         averages : tuple of array-like of shape (m, d), (m, d) and (m,), optional
             Lower and upper ends of boxes, and the averages of the function over these.
         slope_noise : float, array-like of shape (d,) or (m, d), "auto" or None

@@ -23,11 +23,12 @@ from kernsel._search import Budget, Selection, choose
 from kernsel._search.progress import watched
 from kernsel._solve.functional_posterior import FunctionalPosterior
 from kernsel.criteria import Likelihood
+from kernsel.estimators.process_data import require_function
 from kernsel.estimators.process_state import ProcessState
 from kernsel.kernels import Columns, ConstantKernel, Functionals, Kernel, Linear, Product, Sum, WhiteKernel
 from kernsel.kernels.amplitudes import has_noise
 from kernsel.kernels.automatic import Data
-from kernsel.kernels.functionals import values_at
+from kernsel.kernels.functionals import centres, values_at
 from kernsel.linalg.jitter import least_jitter, with_jitter
 
 __all__ = ["fit_to_functionals", "require_no_noise_of_others", "require_values_only"]
@@ -134,6 +135,7 @@ def fit_to_functionals(
         **({"average_noise": average_noise} if averages is None else {}),
     )
     _require_plain(model)
+    model._check(np.zeros(1))  # the parameters, also where there are no values
     kernel, trend = model._prior_kernel(), model._trend()
     if for_objects(kernel, X):
         raise ValueError("kernel: slopes and averages are of functions of numbers, and it is one of objects")
@@ -145,12 +147,18 @@ def fit_to_functionals(
     if callable(trend):
         raise ValueError('trend: expected "constant", "linear", "quadratic" or None with slopes or averages, got a function')
     parts = _observed(model, kernel, X, y, noise, slopes, averages, (slope_noise, average_noise))
+    if trend is not None and all((part.along >= 0).all() for part in parts):
+        if not is_auto(model.trend):
+            raise ValueError(f"trend: expected None, got {trend!r}: slopes alone do not tell its constant; give a value, too")
+        trend = None
     names = model.feature_names()
     kernel = kernel if names is None else kernel.on_table(names)
     offset, unit = 0.0, 1.0
     if model.normalize_y and X is not None:
         offset, unit = float(np.mean(parts[0].y)), float(np.std(parts[0].y)) or 1.0
     data = _together(parts, offset, unit, 0 if X is None else len(parts[0].y), trend)
+    if X is not None and parts[0].noise is not None and not parts[0].noise.any():
+        require_function(lambda: kernel.resolve(Data(centres(data.rows), data.y)), *parts[0].points_and_targets())
     selection = _select(model, kernel, data)
     state = _conditioned(data, selection, offset, unit)
     criterion = model._criterion()

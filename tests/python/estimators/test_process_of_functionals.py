@@ -88,6 +88,15 @@ def test_averages_alone():
     assert np.isnan(model.noise_)
 
 
+def test_slopes_alone_tell_differences():
+    model = gp("RBF", noise=0.0).fit(None, None, slopes=(X, slopes(X)))
+    mean, covariance = model.predict(Z[:2], return_cov=True)
+    difference = covariance[0, 0] - 2 * covariance[0, 1] + covariance[1, 1]
+    assert abs(np.diff(mean)[0] - np.diff(f(Z[:2]))[0]) < 4 * difference**0.5 < 0.1
+    with pytest.raises(ValueError, match="trend: expected None, got 'constant': slopes alone"):
+        gp("RBF", trend="constant").fit(None, None, slopes=(X, slopes(X)))
+
+
 def test_known_noise_is_on_the_diagonal():
     kernel, own = 1.3 * RBF([0.8, 30.0]), np.linspace(0.01, 0.2, 20)
     values = mean_over(BOXES, ENDS)
@@ -172,6 +181,8 @@ def test_what_does_not_go_together_is_refused(model, arguments, message):
 def test_bad_values_are_named():
     with pytest.raises(ValueError, match="y: expected one output with slopes or averages, got 2"):
         gp().fit(X, np.column_stack([f(X), f(X)]), slopes=(X, DY))
+    with pytest.raises(ValueError, match="points 0 and 20 are equal, but their values differ"):
+        gp("RBF", noise=0.0).fit(X[[*range(20), 0]], [*f(X), 7.0], slopes=(X, DY))
     with pytest.raises(ValueError, match="X: expected the points of y, got None"):
         gp().fit(None, f(X), slopes=(X, DY))
     with pytest.raises(ValueError, match="X: expected points, got None; only with slopes"):

@@ -7,21 +7,21 @@ namespace kernsel {
 
 namespace {
 
-// At some u, F_2, F_1, m = F_0, and the first three derivatives of m, where F_1 is odd, F_1' = m, and F_2' = F_1.
+// m and its first three derivatives at some u, and if asked for its integrals F_1, which is odd, and F_2, F_2' = F_1.
 struct Orders {
-  double f[6];
+  double f[6];  // F_2, F_1, m, m', m'', m'''
   // The derivative of order r of m; -1 and -2 are the integrals.
   double of(int r) const { return f[r + 2]; }
 };
 
-Orders orders(LineKernel kernel, double u) {
+Orders orders(LineKernel kernel, double u, bool integrals) {
   if (kernel == LineKernel::rbf) {
     const double m = std::exp(-0.5 * u * u), root = 1.2533141373155003;  // (pi / 2)^(1/2)
-    const double once = root * std::erf(u / std::sqrt(2.0));
+    const double once = integrals ? root * std::erf(u / std::sqrt(2.0)) : 0.0;
     return {{u * once + m, once, m, -u * m, (u * u - 1.0) * m, (3.0 - u * u) * u * m}};
   }
   const double sign = u > 0.0 ? 1.0 : u < 0.0 ? -1.0 : 0.0;
-  const double c = std::sqrt(kernel == LineKernel::matern12 ? 1.0 : kernel == LineKernel::matern32 ? 3.0 : 5.0);
+  const double c = kernel == LineKernel::matern12 ? 1.0 : kernel == LineKernel::matern32 ? std::sqrt(3.0) : std::sqrt(5.0);
   const double a = c * std::abs(u), e = std::exp(-a), c2 = c * c, c3 = c2 * c;
   if (kernel == LineKernel::matern12) return {{a + e, sign * (1.0 - e), e, -sign * e, e, -sign * e}};
   if (kernel == LineKernel::matern32)
@@ -57,7 +57,7 @@ void add_piece(LineKernel kernel, double l, const End& a, const End& b, int high
       const double place = 0.5 + (i < 5 ? 0.5 : -0.5) * nodes[i % 5];
       const double t = a.t + place * width, density = a.density + place * (b.density - a.density);
       const double share = shares[i % 5] * width * density;
-      const Orders at = orders(kernel, t / l);
+      const Orders at = orders(kernel, t / l, false);
       double power = 1.0;  // l^-r
       for (int r = 0; r <= highest; ++r, power /= l) {
         to.mean[r] += share * power * at.of(r);
@@ -66,7 +66,7 @@ void add_piece(LineKernel kernel, double l, const End& a, const End& b, int high
     }
     return;
   }
-  const Orders at_a = orders(kernel, a.t / l), at_b = orders(kernel, b.t / l);
+  const Orders at_a = orders(kernel, a.t / l, true), at_b = orders(kernel, b.t / l, true);
   const double slope = (b.density - a.density) / width;
   double power = l;  // l^(1 - r)
   for (int r = 0; r <= highest; ++r, power /= l) {
@@ -95,7 +95,7 @@ LineAverages line_averages(LineKernel kernel, double l, const Interval& x, const
   LineAverages all;
   if (!(x.width() > 0.0) && !(z.width() > 0.0)) {
     const double u = (x.lower - z.lower) / l;
-    const Orders at = orders(kernel, u);
+    const Orders at = orders(kernel, u, false);
     double power = 1.0;
     for (int r = 0; r <= highest; ++r, power /= l) {
       all.mean[r] = power * at.of(r);

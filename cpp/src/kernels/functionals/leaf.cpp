@@ -118,20 +118,19 @@ class ProductLeaf final : public Leaf {
   }
   void pull(const Functional& x, const Functional& z, const Jet& W, Jet* room, const Sums& to) const override {
     if (is_radial(x, z)) return radial_.pull(x, z, W, room, to);
-    Jet* others = room;               // the product of all factors before the k-th, and then of those behind it, too
-    Jet* in_scales = room + count();  // the derivative of each factor in its length scale
+    // The product of all factors before each, the factors, and their derivatives in their length scales.
+    Jet *before = room, *values = before + count(), *in_scales = values + count();
     Jet product{1.0, 0.0, 0.0, 0.0};
     for (std::size_t k = 0; k < count(); ++k) {
       const Factor of = factor(x, z, k);
-      others[k] = product;
+      before[k] = product;
+      values[k] = of.value;
       in_scales[k] = of.in_log_length;
       product = product * of.value;
     }
     Jet behind{1.0, 0.0, 0.0, 0.0};
-    for (std::size_t k = count(); k-- > 0;) {
-      scales_.add(to, 0, k, dot(pull_factor(W, others[k] * behind), in_scales[k]));
-      if (k > 0) behind = behind * factor(x, z, k).value;
-    }
+    for (std::size_t k = count(); k-- > 0; behind = behind * values[k])
+      scales_.add(to, 0, k, dot(pull_factor(W, before[k] * behind), in_scales[k]));
   }
   bool differentiable() const override { return kernel_ != LineKernel::matern12; }
   bool integrable() const override { return true; }
