@@ -12,10 +12,10 @@ namespace kernsel {
 // The covariance of functionals of a process whose covariance is k. Its hyperparameters are those of k.
 //
 // k is made of rbf, exponential, matern (3/2 and 5/2), product_matern (1/2, 3/2 and 5/2), rational_quadratic, dot_product,
-// polynomial, cosine, constant, multiples, sums, products, powers, exp and on. Derivatives need a kernel that is differentiable
-// in both arguments, which those of smoothness 1/2 are not. Averages need closed integrals: rbf, product_matern, dot_product,
-// the other Matern kernels as functions of one column; sums of these, and products of which only one factor sees a column that
-// has an extent.
+// polynomial, cosine, periodic (of one column), constant, multiples, sums, products, powers, exp and on. Derivatives need a
+// kernel that is differentiable in both arguments, which those of smoothness 1/2 are not. Averages need closed integrals: rbf,
+// product_matern, dot_product, the other Matern kernels as functions of one column; sums of these, and products of which only
+// one factor sees a column that has an extent.
 Kernel functionals(const Kernel& k);
 
 }  // namespace kernsel

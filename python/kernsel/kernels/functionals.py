@@ -29,10 +29,10 @@ class Functionals(Operation):
     Parameters
     ----------
     kernel : Kernel
-        RBF, Matern of nu 3/2, 5/2 or infinity, RationalQuadratic, Linear, DotProduct, Polynomial, Cosine, ConstantKernel, and
-        sums, products, powers, ``Exp`` and ``on`` of these. Averages take RBF, Matern with ``product=True`` or of one column,
-        Exponential of one column, Linear, DotProduct, ConstantKernel, their sums, and products whose factors see different
-        columns.
+        RBF, Matern of nu 3/2, 5/2 or infinity, RationalQuadratic, Linear, DotProduct, Polynomial, Cosine, ExpSineSquared of one
+        column, ConstantKernel, and sums, products, powers, ``Exp`` and ``on`` of these. Averages take RBF, Matern with
+        ``product=True`` or of one column, Exponential of one column, Linear, DotProduct, ConstantKernel, their sums, and
+        products whose factors see different columns.
 
     Examples
     --------

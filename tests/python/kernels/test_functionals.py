@@ -12,6 +12,7 @@ from kernsel.kernels import (
     DotProduct,
     Exp,
     Exponential,
+    ExpSineSquared,
     Functionals,
     Linear,
     Matern,
@@ -48,6 +49,7 @@ OTHERS = [
     RationalQuadratic([0.7, 1.1, 0.5], alpha=0.7),
     Polynomial(3, offset=0.7),
     Cosine([3.0, 4.0, 5.0]),
+    RBF([0.7, 1.1, 0.5]) * ExpSineSquared(0.9, 1.7).on([0]),
     2.0 * RBF([0.7, 1.1, 0.5]) * RationalQuadratic(1.0, 0.6) + (Matern(0.9, nu=2.5) ** 2).on([1]) + Exp(0.3 * RBF().on([0, 2])),
 ]
 
@@ -102,6 +104,7 @@ def test_averages_over_several_columns_are_products():
     [
         (Exponential(), SLOPES, "no derivatives; take 3/2"),
         (Matern(nu=0.5, product=True), SLOPES, "no derivatives; take 3/2"),
+        (ExpSineSquared(), SLOPES, "one of its kernels has no derivatives"),
         (Wendland(), SLOPES, "one of its kernels has no derivatives"),
         (RBF() + WhiteKernel(), SLOPES, "one of its kernels has no derivatives"),
         (Matern(nu=2.5), AVERAGES, "no closed averages"),

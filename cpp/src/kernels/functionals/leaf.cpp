@@ -198,36 +198,57 @@ class InnerLeaf final : public Leaf {
   Scales scales_;
 };
 
-// cos(2 pi sum_k (x_k - z_k) / p_k).
-class CosineLeaf final : public Leaf {
+// cos t, t = 2 pi sum_k (x_k - z_k) / p_k; or, with a length scale l and one column, exp((cos t - 1) / l^2), the periodic
+// kernel.
+class WaveLeaf final : public Leaf {
  public:
-  CosineLeaf(std::vector<double> periods, std::vector<Index> columns)
-      : Leaf(std::move(columns)), periods_(std::move(periods)) {}
+  // A length scale of zero stands for none.
+  WaveLeaf(double length_scale, std::vector<double> periods, std::vector<Index> columns)
+      : Leaf(std::move(columns)), length_scale_(length_scale), periods_(std::move(periods)) {}
 
   Jet value(const Functional& x, const Functional& z, Jet*) const override {
-    Jet u;
-    for (std::size_t k = 0; k < count(); ++k) u += term(x, z, k);
-    return compose(taylor(u.v), u);
+    const Jet t = turn(x, z);
+    return length_scale_ > 0.0 ? compose(exponential(t.v), exponent(t)) : compose(cosine(t.v), t);
   }
   void pull(const Functional& x, const Functional& z, const Jet& W, Jet*, const Sums& to) const override {
-    Jet u;
-    for (std::size_t k = 0; k < count(); ++k) u += term(x, z, k);
-    const Jet of_u = pull_composed(W, taylor(u.v), u);
-    for (std::size_t k = 0; k < count(); ++k) periods_.add(to, 0, k, -dot(of_u, term(x, z, k)));
+    const Jet t = turn(x, z);
+    Jet of_cosine = W;
+    if (length_scale_ > 0.0) {
+      const Jet inside = exponent(t), of_inside = pull_composed(W, exponential(t.v), inside);
+      to.add(0, -2.0 * dot(of_inside, inside));
+      of_cosine = 1.0 / (length_scale_ * length_scale_) * of_inside;
+    }
+    const Jet of_t = pull_composed(of_cosine, cosine(t.v), t);
+    for (std::size_t k = 0; k < count(); ++k) periods_.add(to, length_scale_ > 0.0 ? 1 : 0, k, -dot(of_t, term(x, z, k)));
   }
 
  private:
-  static constexpr double turn = 6.283185307179586;
   Jet term(const Functional& x, const Functional& z, std::size_t k) const {
     const Index column = columns()[k];
-    const double one = turn / periods_[k];
+    const double one = 6.283185307179586 / periods_[k];
     return {one * (x.lower[column] - z.lower[column]), x.along == column ? one : 0.0, z.along == column ? -one : 0.0, 0.0};
   }
-  static Taylor taylor(double u) {
-    const double cosine = std::cos(u), sine = std::sin(u);
-    return {cosine, -sine, -cosine, sine};
+  Jet turn(const Functional& x, const Functional& z) const {
+    Jet sum;
+    for (std::size_t k = 0; k < count(); ++k) sum += term(x, z, k);
+    return sum;
+  }
+  static Taylor cosine(double t) {
+    const double c = std::cos(t), s = std::sin(t);
+    return {c, -s, -c, s};
+  }
+  // (cos t - 1) / l^2, where the difference is -2 sin(t / 2)^2 to all digits.
+  Jet exponent(const Jet& t) const {
+    Taylor one_less = cosine(t.v);
+    one_less.g = -2.0 * std::sin(0.5 * t.v) * std::sin(0.5 * t.v);
+    return 1.0 / (length_scale_ * length_scale_) * compose(one_less, t);
+  }
+  Taylor exponential(double t) const {
+    const double half = std::sin(0.5 * t) / length_scale_, e = std::exp(-2.0 * half * half);
+    return {e, e, e, e};
   }
 
+  double length_scale_;
   Scales periods_;
 };
 
@@ -259,7 +280,8 @@ std::unique_ptr<Leaf> make_leaf(const Expression& written, bool learned, std::ve
     return std::make_unique<InnerLeaf>(first * first, learned ? 2.0 * first * first : 0.0, 1, scales, columns);
   if (name == "polynomial")
     return std::make_unique<InnerLeaf>(first, learned ? first : 0.0, static_cast<int>(written.numbers[1]), scales, columns);
-  if (name == "cosine") return std::make_unique<CosineLeaf>(scales, columns);
+  if (name == "cosine") return std::make_unique<WaveLeaf>(0.0, scales, columns);
+  if (name == "periodic" && one_column) return std::make_unique<WaveLeaf>(first, scales, columns);
   return nullptr;
 }
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace kernsel {
 
@@ -12,7 +14,8 @@ namespace {
 
 constexpr const char* unknown =
     "functionals: one of its kernels has no derivatives and averages here; rbf, matern (3/2, 5/2), product_matern (1/2, 3/2, "
-    "5/2), rational_quadratic, dot_product, polynomial, cosine, constant, and sums, products, multiples and powers of these "
+    "5/2), rational_quadratic, dot_product, polynomial, cosine, periodic (of one column), constant, and sums, products, "
+    "multiples and powers of these "
     "have";
 
 // A node whose children are being visited.
@@ -29,13 +32,15 @@ const char* FunctionalTree::make(const Kernel& kernel, Index columns) {
   columns_ = static_cast<std::size_t>(columns);
   std::vector<Index> all;
   for (Index k = 0; k < columns; ++k) all.push_back(k);
-  // Parents come before children in the order of the hyperparameters; a node that occurs twice has one set of them.
+  // Parents come before children in the order of the hyperparameters. A node that occurs twice has one set of them, and one
+  // value for the same columns.
   std::unordered_map<const KernelNode*, Index> first_parameter;
+  std::map<std::pair<const KernelNode*, std::vector<Index>>, std::size_t> known;
   Index parameters = 0;
   std::vector<Opened> path;
-  const auto open = [&](const KernelNode* node, const std::vector<Index>& seen) {
+  const auto open = [&](const KernelNode* node, std::vector<Index> seen) {
     if (first_parameter.emplace(node, parameters).second) parameters += static_cast<Index>(node->theta().size());
-    path.push_back({node, seen});
+    path.push_back({node, std::move(seen)});
   };
   open(kernel.node().get(), all);
   while (true) {
@@ -49,15 +54,24 @@ const char* FunctionalTree::make(const Kernel& kernel, Index columns) {
           return "functionals: a kernel that sees a column twice has no derivatives here; name it once";
       }
       const KernelNode* child = at.node->children[at.next++].get();
-      open(child, seen);
+      const auto found = known.find({child, seen});
+      if (found == known.end())
+        open(child, std::move(seen));
+      else
+        at.children.push_back(found->second);
       continue;
     }
     const Opened closed = std::move(at);
     path.pop_back();
-    const char* wrong = add(*closed.node, closed.columns, first_parameter[closed.node], closed.children);
-    if (wrong) return wrong;
+    std::size_t value = closed.children.empty() ? 0 : closed.children[0];  // of a node that only restricts columns
+    if (!closed.node->selected_columns()) {
+      const char* wrong = add(*closed.node, closed.columns, first_parameter[closed.node], closed.children);
+      if (wrong) return wrong;
+      value = operations_.size() - 1;
+    }
+    known.emplace(std::make_pair(closed.node, closed.columns), value);
     if (path.empty()) return nullptr;
-    path.back().children.push_back(operations_.size() - 1);
+    path.back().children.push_back(value);
   }
 }
 
@@ -65,7 +79,6 @@ const char* FunctionalTree::add(const KernelNode& node, const std::vector<Index>
                                 const std::vector<std::size_t>& children) {
   const Expression written = node.expression();
   const std::string_view name = written.name ? written.name : "";
-  if (name == "on") return nullptr;  // its child is the last operation, and stands for it
   Operation operation{Kind::leaf};
   operation.first_parameter = first_parameter;
   operation.sees.assign(columns_, 0);
