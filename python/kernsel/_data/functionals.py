@@ -25,13 +25,16 @@ class Observed:
     rows : ndarray of shape (n, 2 d + 1)
         See :class:`kernsel.kernels.Functionals`.
     y : ndarray of shape (n,)
-    noise : ndarray of shape (n,) or None
-        The known noise variances; None if they are to be found.
+    noise : ndarray of shape (n,)
+        The known noise variances.
+    finds_noise : bool
+        Whether a noise variance is found as well.
     """
 
     rows: Matrix
     y: Vector
-    noise: Vector | None = None
+    noise: Vector
+    finds_noise: bool
 
     def points_and_targets(self) -> tuple[Matrix, Matrix]:
         """Return the points of values, shape (n, d), and these, (n, 1)."""
@@ -67,7 +70,7 @@ def slopes_given(slopes: object, noise: object, check: Callable[[object], Matrix
     if not seen.any():
         raise ValueError("slopes: expected some derivatives, got nan only")
     rows = Functionals.slopes(points)[seen.ravel()]
-    return Observed(rows, given[seen], _variances("slope_noise", noise, seen, "(d,) or (m, d)"))
+    return Observed(rows, given[seen], _variances("slope_noise", noise, seen, "(d,) or (m, d)"), noise is None)
 
 
 def averages_given(averages: object, noise: object, check: Callable[[object], Matrix]) -> Observed:
@@ -91,7 +94,7 @@ def averages_given(averages: object, noise: object, check: Callable[[object], Ma
         raise ValueError(f"averages: expected values of shape {(len(rows),)}, got {y.shape}")
     if not np.isfinite(y).all():
         raise ValueError(f"averages: expected finite values, got {y[~np.isfinite(y)][0]}")
-    return Observed(rows, y, _variances("average_noise", noise, np.ones(len(rows), dtype=bool), "(m,)"))
+    return Observed(rows, y, _variances("average_noise", noise, np.ones(len(rows), dtype=bool), "(m,)"), noise is None)
 
 
 @dataclass(frozen=True)
@@ -142,13 +145,11 @@ def _numbers(name: str, values: ArrayLike) -> Vector:
         raise ValueError(f"{name}: expected numbers, got {values!r:.60}") from None
 
 
-def _variances(name: str, noise: object, seen: Matrix, shapes: str) -> Vector | None:
-    """Return the variance of each observation; None if they are to be found."""
-    if noise is None:
-        return None
+def _variances(name: str, noise: object, seen: Matrix, shapes: str) -> Vector:
+    """Return the known variance of each observation."""
     if isinstance(noise, str):
         raise ValueError(f'{name}: expected "auto", variances or None, got {noise!r}')
-    values = _numbers(name, noise)  # type: ignore[arg-type]
+    values = _numbers(name, 0.0 if noise is None else noise)  # type: ignore[arg-type]
     try:
         each = np.broadcast_to(values, seen.shape)[seen]
     except ValueError:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.allowed import is_auto
 from kernsel._data.functionals import Observed, TrendOfFunctionals, averages_given, slopes_given
+from kernsel._data.noise import variances
 from kernsel._data.points import validated
 from kernsel._data.training import for_objects, training_set
 from kernsel._data.trend import Trend
@@ -66,19 +67,27 @@ class _Data:
     rows : ndarray of shape (n, 2 d + 1)
     y : ndarray of shape (n, 1)
     known : ndarray of shape (n,)
-        The known noise variances.
+        The known noise variances, `alpha` included.
+    of_values : ndarray of shape (n_values,)
+        Those of the values without `alpha`.
+    alpha : ndarray of shape () or (n_values,)
     kinds : list of _Kind
         Those whose noise is to be found.
-    n_values : int
     trend : {"constant", "linear", "quadratic"} or None
     """
 
     rows: Matrix
     y: Matrix
     known: Vector
+    of_values: Vector
+    alpha: Vector
     kinds: list[_Kind]
-    n_values: int
     trend: Trend
+
+    @property
+    def n_values(self) -> int:
+        """How many of the rows are values."""
+        return len(self.of_values)
 
     def kernel(self, own: Kernel) -> Kernel:
         """Return the kernel of the rows with a column more for each kind: that of functionals, and the noise of each kind."""
@@ -156,8 +165,10 @@ def fit_to_functionals(
     offset, unit = 0.0, 1.0
     if model.normalize_y and X is not None:
         offset, unit = float(np.mean(parts[0].y)), float(np.std(parts[0].y)) or 1.0
-    data = _together(parts, offset, unit, 0 if X is None else len(parts[0].y), trend)
-    if X is not None and parts[0].noise is not None and not parts[0].noise.any():
+    n_values = 0 if X is None else len(parts[0].y)
+    alpha = np.zeros(()) if isinstance(model.alpha, str) else model._numbers("alpha", n_values)
+    data = _together(parts, offset, unit, n_values, alpha, trend)
+    if n_values and not (parts[0].finds_noise or data.known[:n_values].any()):
         require_function(lambda: kernel.resolve(Data(centres(data.rows), data.y)), *parts[0].points_and_targets())
     selection = _select(model, kernel, data)
     state = _conditioned(data, selection, offset, unit)
@@ -187,9 +198,10 @@ def _observed(
         if given.targets.shape[1] > 1:
             raise ValueError(f"y: expected one output with slopes or averages, got {given.targets.shape[1]}")
         model._check(given.y)
-        known, unknown = model._variances(len(given.y), noise)
+        told_of_values = model.noise if noise is None else noise
+        known = 0.0 if told_of_values is None or is_auto(told_of_values) else variances("noise", told_of_values, len(given.y))
         each = np.broadcast_to(known, (len(given.y),)).astype(np.float64)
-        parts.append(Observed(Functionals.values(given.X), given.targets[:, 0], None if unknown and not each.any() else each))
+        parts.append(Observed(Functionals.values(given.X), given.targets[:, 0], each, finds))
     elif y is not None or noise is not None:
         raise ValueError("X: expected the points of y, got None; without values, y and noise are None")
 
@@ -209,29 +221,33 @@ def _observed(
     return parts
 
 
-def _together(parts: Sequence[Observed], offset: float, unit: float, n_values: int, trend: Trend) -> _Data:
-    """Return the observations of all kinds with offset and unit taken out."""
+def _together(parts: Sequence[Observed], offset: float, unit: float, n_values: int, alpha: Vector, trend: Trend) -> _Data:
+    """Return the observations of all kinds with offset and unit taken out; one number `alpha` is added to all diagonal."""
     rows = np.vstack([part.rows for part in parts])
     along = rows[:, -1].astype(np.intp) - 1
     y = (np.concatenate([part.y for part in parts]) - offset * (along < 0)) / unit
-    known = np.concatenate([np.zeros(len(part.y)) if part.noise is None else part.noise for part in parts])
-    found = np.concatenate([np.full(len(part.y), part.noise is None) for part in parts])
+    noise = np.concatenate([part.noise for part in parts])
+    finds = np.concatenate([np.full(len(part.y), part.finds_noise) for part in parts])
     value = np.arange(len(y)) < n_values
-    guess = values_at(rows, y)
-    variance = float(np.var(guess)) or 1.0
+    sizes = np.full(len(y), float(np.var(values_at(rows, y))) or 1.0)  # of what each row observes, squared
     kinds = []
     for name, which, column in (
         ("values", value, -1),
         *((f"slopes along column {j}", along == j, j) for j in range(rows.shape[1] // 2)),
         ("averages", (along < 0) & ~value, -1),
     ):
-        if (found & which).any():
-            own = float(np.mean(y[which] ** 2)) or 1.0 if column >= 0 else variance
-            kinds.append(_Kind(f"noise of {name}", found & which, column, own))
-    exact = (known == 0) & ~found
-    if known.any() and exact.any():  # the core adds a jitter only where no noise is known
-        known[exact] = least_jitter(len(y), variance)
-    return _Data(rows, y[:, None], known, kinds, n_values, trend)
+        if not which.any():
+            continue
+        if column >= 0:
+            sizes[which] = float(np.mean(y[which] ** 2)) or 1.0
+        if finds[which].any():
+            kinds.append(_Kind(f"noise of {name}", which, column, sizes[which][0]))
+    known = noise.copy()
+    known[: n_values if alpha.ndim else len(known)] += alpha
+    exact = (known == 0) & ~finds
+    if known.any():  # the core adds a jitter only where no noise is known
+        known[exact] = least_jitter(len(y), 1.0) * sizes[exact]
+    return _Data(rows, y[:, None], known, noise[:n_values], alpha, kinds, trend)
 
 
 def _select(model: Any, kernel: Kernel, data: _Data) -> Selection:
@@ -294,8 +310,7 @@ def _conditioned(data: _Data, selection: Selection, offset: float, unit: float) 
         at_bounds=[_named(name, data) for name in selection.at_bounds],
         flat=[_named(name, data) for name in selection.flat],
     )
-    values = slice(None, data.n_values)
-    known = each[values] if data.n_values else np.full(1, np.nan)
+    known = data.of_values * selection.scale if data.n_values else np.full(1, np.nan)
     given = known if np.ptp(known) > 0 else float(known[0])
     return ProcessState(
         posterior=posterior,
@@ -303,7 +318,7 @@ def _conditioned(data: _Data, selection: Selection, offset: float, unit: float) 
         selection=selection,
         criterion_value=None if np.isnan(selection.value) else selection.value,
         noise=noise if np.isfinite(noise) else given,
-        alpha=np.zeros(()),
+        alpha=np.asarray(data.alpha * selection.scale),
         jitter=jitter,
         outliers=np.zeros(0, dtype=np.intp),
         offset=np.array([offset]),

@@ -94,9 +94,9 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     approximated = given.has("approximation")
     if not approximated:
         given.array("coefficients", n, outputs)
-    # Of functionals, that of the values: one for each, or nan if there are none.
+    # Of functionals, those of the values: one for each, or nan if there are none.
     noise = _variances(given, "noise", None, finite=False) if of_functionals else _variances(given, "noise", n)
-    alpha = _variances(given, "alpha", n)
+    alpha = _variances(given, "alpha", None if of_functionals else n)
     outliers = given.rows("outliers", n)
     jitter, restricted = given.number("jitter", 0.0), given.flag("restricted")
     offset = given.array("offset", outputs)
@@ -114,10 +114,11 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
         require_memory_of_points(n)
         if of_functionals:
             posterior = read_functionals(given.part("functionals"), kernel, X, y, diagonal, trend)
-            if noise.ndim and len(noise) != posterior.n_values:
-                raise ValueError(
-                    f"noise: expected one number, or one for each of {posterior.n_values} values, got {len(noise)}"
-                )
+            for name, each in (("noise", noise), ("alpha", alpha)):
+                if each.ndim and len(each) != posterior.n_values:
+                    raise ValueError(
+                        f"{name}: expected one number, or one for each of {posterior.n_values} values, got {len(each)}"
+                    )
         else:
             posterior = Posterior(kernel, X, y, diagonal, StackedTrend(trend) if two else trend)
     model.restore(

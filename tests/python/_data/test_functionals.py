@@ -22,7 +22,8 @@ def test_observed_slopes_are_rows():
     np.testing.assert_array_equal(seen.rows[:, :2], X[[0, 1, 2, 2]])
     one = slopes_given((X[:, :1], X[:, 1]), None, np.asarray)  # of one column
     np.testing.assert_array_equal(one.y, X[:, 1])
-    assert one.noise is None
+    assert one.finds_noise
+    assert not seen.finds_noise
 
 
 @pytest.mark.parametrize("trend", ["constant", "linear", "quadratic"])

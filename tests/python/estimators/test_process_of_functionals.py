@@ -113,6 +113,19 @@ def test_known_noise_is_on_the_diagonal():
     np.testing.assert_array_equal(model.kernel_.theta, kernel.theta)
 
 
+def test_alpha_is_added_to_noise_that_is_found(noisy):
+    dy = slopes(X)
+    model = gp("RBF", alpha=0.02).fit(X, noisy.y_train_, slopes=(X, dy), slope_noise=0.0)
+    plain = gp("RBF").fit(X, noisy.y_train_, slopes=(X, dy), slope_noise=0.0)
+    assert model.noise_ < plain.noise_
+    expected = np.r_[np.full(20, model.noise_ + 0.02), np.full(40, 0.02)]
+    np.testing.assert_allclose(model.posterior_.noise, expected + model.jitter_)
+    exact = gp("RBF", alpha=np.full(20, 0.02), noise=0.0).fit(X, noisy.y_train_, slopes=(X, dy))
+    assert exact.noise_ == 0.0
+    assert np.all(exact.posterior_.noise[:20] == 0.02)
+    assert np.all(exact.posterior_.noise[20:] < 1e-12)
+
+
 def test_a_table_a_trend_and_normalized_targets():
     table = pd.DataFrame(X, columns=["t", "x"])
     y = 100 + 7 * f(X) + 2 * X[:, 0]
