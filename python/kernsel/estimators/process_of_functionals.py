@@ -167,7 +167,7 @@ def fit_to_functionals(
         offset, unit = float(np.mean(parts[0].y)), float(np.std(parts[0].y)) or 1.0
     n_values = 0 if X is None else len(parts[0].y)
     alpha = np.zeros(()) if isinstance(model.alpha, str) else model._numbers("alpha", n_values)
-    data = _together(parts, offset, unit, n_values, alpha, trend)
+    data = _together(parts, offset, unit, n_values, alpha, trend, names)
     if n_values and not (parts[0].finds_noise or data.known[:n_values].any()):
         require_function(lambda: kernel.resolve(Data(centres(data.rows), data.y)), *parts[0].points_and_targets())
     selection = _select(model, kernel, data)
@@ -221,7 +221,15 @@ def _observed(
     return parts
 
 
-def _together(parts: Sequence[Observed], offset: float, unit: float, n_values: int, alpha: Vector, trend: Trend) -> _Data:
+def _together(
+    parts: Sequence[Observed],
+    offset: float,
+    unit: float,
+    n_values: int,
+    alpha: Vector,
+    trend: Trend,
+    names: Sequence[str] | None,
+) -> _Data:
     """Return the observations of all kinds with offset and unit taken out; one number `alpha` is added to all diagonal."""
     rows = np.vstack([part.rows for part in parts])
     along = rows[:, -1].astype(np.intp) - 1
@@ -233,7 +241,7 @@ def _together(parts: Sequence[Observed], offset: float, unit: float, n_values: i
     kinds = []
     for name, which, column in (
         ("values", value, -1),
-        *((f"slopes along column {j}", along == j, j) for j in range(rows.shape[1] // 2)),
+        *((f"slopes along {f'column {j}' if names is None else names[j]}", along == j, j) for j in range(rows.shape[1] // 2)),
         ("averages", (along < 0) & ~value, -1),
     ):
         if not which.any():

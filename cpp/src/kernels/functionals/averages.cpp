@@ -16,20 +16,33 @@ struct Orders {
 
 Orders orders(LineKernel kernel, double u, bool integrals) {
   if (kernel == LineKernel::rbf) {
-    const double m = std::exp(-0.5 * u * u), root = 1.2533141373155003;  // (pi / 2)^(1/2)
-    const double once = integrals ? root * std::erf(u / std::sqrt(2.0)) : 0.0;
-    return {{u * once + m, once, m, -u * m, (u * u - 1.0) * m, (3.0 - u * u) * u * m}};
+    const double m = std::exp(-0.5 * u * u);
+    Orders all{{0.0, 0.0, m, -u * m, (u * u - 1.0) * m, (3.0 - u * u) * u * m}};
+    if (integrals) {
+      all.f[1] = 1.2533141373155003 * std::erf(u / std::sqrt(2.0));  // times (pi / 2)^(1/2)
+      all.f[0] = u * all.f[1] + m;
+    }
+    return all;
   }
   const double sign = u > 0.0 ? 1.0 : u < 0.0 ? -1.0 : 0.0;
   const double c = kernel == LineKernel::matern12 ? 1.0 : kernel == LineKernel::matern32 ? std::sqrt(3.0) : std::sqrt(5.0);
   const double a = c * std::abs(u), e = std::exp(-a), c2 = c * c, c3 = c2 * c;
-  if (kernel == LineKernel::matern12) return {{a + e, sign * (1.0 - e), e, -sign * e, e, -sign * e}};
-  if (kernel == LineKernel::matern32)
-    return {{(2.0 * a + (3.0 + a) * e) / c2, sign * (2.0 - (2.0 + a) * e) / c, (1.0 + a) * e, -sign * c * a * e,
-             -c2 * (1.0 - a) * e, sign * c3 * (2.0 - a) * e}};
-  const double second = 8.0 * a / 3.0 + (5.0 + a * (7.0 + a) / 3.0) * e, first = 8.0 / 3.0 - (8.0 + a * (5.0 + a)) / 3.0 * e;
-  return {{second / c2, sign * first / c, (1.0 + a + a * a / 3.0) * e, -sign * c * a * (1.0 + a) / 3.0 * e,
-           -c2 * (1.0 + a - a * a) / 3.0 * e, sign * c3 * a * (3.0 - a) / 3.0 * e}};
+  double first = 0.0, second = 0.0;  // F_1 at |u|, and F_2
+  if (kernel == LineKernel::matern12) {
+    if (integrals) first = 1.0 - e, second = a + e;
+    return {{second, sign * first, e, -sign * e, e, -sign * e}};
+  }
+  if (kernel == LineKernel::matern32) {
+    if (integrals) first = (2.0 - (2.0 + a) * e) / c, second = (2.0 * a + (3.0 + a) * e) / c2;
+    return {{second, sign * first, (1.0 + a) * e, -sign * c * a * e, -c2 * (1.0 - a) * e, sign * c3 * (2.0 - a) * e}};
+  }
+  if (integrals) {
+    first = (8.0 - (8.0 + a * (5.0 + a)) * e) / (3.0 * c);
+    second = (8.0 * a + (15.0 + a * (7.0 + a)) * e) / (3.0 * c2);
+  }
+  constexpr double third = 1.0 / 3.0;
+  return {{second, sign * first, (1.0 + a + third * a * a) * e, -sign * c * third * a * (1.0 + a) * e,
+           -c2 * third * (1.0 + a - a * a) * e, sign * c3 * third * a * (3.0 - a) * e}};
 }
 
 // Nodes and weights of Gauss's rule of ten points for the average over (-1, 1), one half of them.

@@ -112,32 +112,48 @@ class ProductLeaf final : public Leaf {
 
   Jet value(const Functional& x, const Functional& z, Jet* room) const override {
     if (is_radial(x, z)) return radial_.value(x, z, room);
-    Jet product{1.0, 0.0, 0.0, 0.0};
-    for (std::size_t k = 0; k < count(); ++k) product = product * factor(x, z, k).value;
-    return product;
-  }
-  void pull(const Functional& x, const Functional& z, const Jet& W, Jet* room, const Sums& to) const override {
-    if (is_radial(x, z)) return radial_.pull(x, z, W, room, to);
-    // The product of all factors before each, the factors, and their derivatives in their length scales.
-    Jet *before = room, *values = before + count(), *in_scales = values + count();
+    double plain = 1.0;
     Jet product{1.0, 0.0, 0.0, 0.0};
     for (std::size_t k = 0; k < count(); ++k) {
       const Factor of = factor(x, z, k);
-      before[k] = product;
-      values[k] = of.value;
-      in_scales[k] = of.in_log_length;
-      product = product * of.value;
+      if (of.plain)
+        plain *= of.value.v;
+      else
+        product = product * of.value;
     }
-    Jet behind{1.0, 0.0, 0.0, 0.0};
-    for (std::size_t k = count(); k-- > 0; behind = behind * values[k])
-      scales_.add(to, 0, k, dot(pull_factor(W, before[k] * behind), in_scales[k]));
+    return plain * product;
+  }
+  void pull(const Functional& x, const Functional& z, const Jet& W, Jet* room, const Sums& to) const override {
+    if (is_radial(x, z)) return radial_.pull(x, z, W, room, to);
+    // At most two factors have derivatives. All others are positive numbers, or zero if they underflow.
+    Factor special[2];
+    std::size_t place[2] = {0, 0}, specials = 0;
+    double plain = 1.0;
+    for (std::size_t k = 0; k < count(); ++k) {
+      const Factor of = factor(x, z, k);
+      if (of.plain) {
+        plain *= of.value.v;
+        room[k].v = of.value.v > 0.0 ? of.in_log_length.v / of.value.v : 0.0;  // the derivative of its logarithm
+      } else {
+        room[k].v = 0.0;
+        place[specials] = k;
+        special[specials++] = of;
+      }
+    }
+    const Jet one{1.0, 0.0, 0.0, 0.0};
+    const Jet first = specials > 0 ? special[0].value : one, second = specials > 1 ? special[1].value : one;
+    const double all = plain * dot(W, first * second);
+    for (std::size_t k = 0; k < count(); ++k) scales_.add(to, 0, k, all * room[k].v);
+    for (std::size_t s = 0; s < specials; ++s)
+      scales_.add(to, 0, place[s], plain * dot(pull_factor(W, s == 0 ? second : first), special[s].in_log_length));
   }
   bool differentiable() const override { return kernel_ != LineKernel::matern12; }
   bool integrable() const override { return true; }
 
  private:
   struct Factor {
-    Jet value, in_log_length;
+    Jet value = {}, in_log_length = {};
+    bool plain = true;  // without derivatives
   };
   bool is_radial(const Functional& x, const Functional& z) const { return kernel_ == LineKernel::rbf && !x.boxed && !z.boxed; }
   Factor factor(const Functional& x, const Functional& z, std::size_t k) const {
@@ -148,7 +164,7 @@ class ProductLeaf final : public Leaf {
     const auto jet = [&](const double* of) {
       return Jet{of[0], by_x ? of[1] : 0.0, by_z ? -of[1] : 0.0, by_x && by_z ? -of[2] : 0.0};
     };
-    return {jet(all.mean), jet(all.in_log_length)};
+    return {jet(all.mean), jet(all.in_log_length), !by_x && !by_z};
   }
 
   LineKernel kernel_;

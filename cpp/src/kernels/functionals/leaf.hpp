@@ -28,8 +28,8 @@ class Leaf {
  public:
   explicit Leaf(std::vector<Index> columns) : columns_(std::move(columns)) {}
   virtual ~Leaf() = default;
-  // The covariance of the two functionals without their derivatives, and with either or both. `room` has a place for two
-  // numbers for each column.
+  // The covariance of the two functionals without their derivatives, and with either or both. `room` has a place for one
+  // jet for each column.
   virtual Jet value(const Functional& x, const Functional& z, Jet* room) const = 0;
   // Adds the derivatives in the hyperparameters for weights W.
   virtual void pull(const Functional& x, const Functional& z, const Jet& W, Jet* room, const Sums& to) const = 0;

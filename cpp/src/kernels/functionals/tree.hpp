@@ -15,8 +15,8 @@ class FunctionalTree {
   // nullptr; `boxed` and `along` have one entry for each column.
   const char* problem(const std::vector<char>& boxed, const std::vector<char>& along) const;
 
-  std::size_t room() const { return 2 * operations_.size() + 3 * columns_; }
-  // Returns the covariance, with derivatives where functionals have a column of one. `room` has place for room() numbers.
+  std::size_t room() const { return 2 * operations_.size() + columns_; }
+  // Returns the covariance, with derivatives where functionals have a column of one. `room` has place for room() jets.
   double value(const Functional& x, const Functional& z, Jet* room) const;
   // Adds the derivatives in the hyperparameters, multiplied by a weight.
   void pull(const Functional& x, const Functional& z, double weight, Jet* room, const Sums& to) const;
