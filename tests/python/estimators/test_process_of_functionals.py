@@ -66,10 +66,10 @@ def test_each_kind_has_a_noise_in_its_unit(noisy):
 
 
 def test_the_report_names_noises():
-    some = X[:10]
-    table = pd.DataFrame(some, columns=["t", "x"])
-    model = gp("RBF").fit(table, np.sin(some[:, 0]), slopes=(table, np.column_stack([np.cos(some[:, 0]), np.zeros(10)])))
-    ends = {"k2__length_scale[1]", "noise of values", "noise of slopes along t", "noise of slopes along x"}
+    table = pd.DataFrame(X, columns=["t", "x"])
+    model = gp(ConstantKernel(3.0, "fixed") * RBF([2.7, 3e4], "fixed"), noise="auto")
+    model.fit(table, np.sin(X[:, 0]), slopes=(table, np.column_stack([np.cos(X[:, 0]), np.zeros(20)])))
+    ends = {"noise of values", "noise of slopes along t", "noise of slopes along x"}
     assert ends == {*model.selection_.at_bounds, *model.selection_.flat}
 
 
