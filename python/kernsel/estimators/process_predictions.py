@@ -202,6 +202,7 @@ class ProcessPredictions(FittedProcess):
         """
         check_is_fitted(self, "posterior_")
         posterior = self.posterior_
+        self._require_values_only("to_sklearn")
         if type(posterior) is not Posterior or self._observed is not None or self._sampled is not None:
             raise ValueError("to_sklearn: expected an exact process with normal noise and without draws, approximation=None")
         if not (posterior.trend is None or (isinstance(posterior.trend, str) and posterior.trend == "constant")):

@@ -216,6 +216,7 @@ def test_what_needs_values_only_says_so(noisy):
         lambda: noisy.update(X[:1], [0.0]),
         lambda: noisy.downdate(0),
         noisy.regularization_path,
+        noisy.to_sklearn,
         lambda: ks.design.ExpectedImprovement(noisy),
     ):
         with pytest.raises(ValueError, match="fit to values"):
