@@ -257,6 +257,34 @@ def transform(k, phi):
     return lambda x, z, same: k(phi(x), phi(z), same)
 
 
+def averaged(m, x, z):
+    """The average of m(s - t) for s in the interval x and t in the interval z, where m may have a kink at zero."""
+    if x[1] > x[0]:
+        kinks = [end for end in z if x[0] < end < x[1]]
+        inner = [*x, *kinks]
+        return sum(
+            integrate.quad(lambda s: averaged(m, (s, s), z), a, b, epsabs=0, epsrel=1e-11)[0]
+            for a, b in itertools.pairwise(sorted(inner))
+        ) / (x[1] - x[0])
+    if z[1] > z[0]:
+        ends = sorted([*z, *([x[0]] if z[0] < x[0] < z[1] else [])])
+        parts = (integrate.quad(lambda t: m(x[0] - t), a, b, epsabs=0, epsrel=1e-12)[0] for a, b in itertools.pairwise(ends))
+        return sum(parts) / (z[1] - z[0])
+    return m(x[0] - z[0])
+
+
+def slope_covariance(k, x, z, i, j, step):
+    """d^2 k / dx_i dz_j by central differences of the fourth order; None for i or j takes no derivative in that argument."""
+
+    def along(f, column):
+        if column is None:
+            return lambda u: f(u)
+        e = step * np.eye(len(x))[column]
+        return lambda u: (8 * (f(u + e) - f(u - e)) - f(u + 2 * e) + f(u - 2 * e)) / (12 * step)
+
+    return along(lambda s: along(lambda t: k(s, t), j)(np.asarray(z)), i)(np.asarray(x))
+
+
 def predict_without(K, noise, H, y, left_out):
     """Return mean and covariance of y at the points left out, by a fit of all others: kriging with trend H, from scratch."""
     n = len(K)

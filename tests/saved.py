@@ -52,6 +52,12 @@ MODELS = {
         alpha=np.full(40, 1e-3),
         criterion="loo_log_density",
     ).fit(X, y),
+    "gp with slopes and averages": lambda: gp("RBF", trend="linear", alpha=np.full(20, 1e-3)).fit(
+        X[:20],
+        y[:20],
+        slopes=(X[:9], np.column_stack([np.cos(X[:9, 0]), Y[:9, 0]])),
+        averages=(Z, np.add(Z, [0.1, 0.0]), Z[:, 0]),
+    ),
     "gp by evidence": lambda: gp("RBF", criterion="evidence").fit(X, y),
     "gp by neighbours": lambda: gp("RBF", trend="linear", approximation=ks.Vecchia(8, 12)).fit(table, y),
     "gp refined": lambda: gp(RBF(1.0), optimizer=None, noise=0.1, trend="linear", approximation=ks.Nystrom(9, refine=True)).fit(

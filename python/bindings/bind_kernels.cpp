@@ -6,6 +6,7 @@
 #include "compute.hpp"
 #include "errors.hpp"
 #include "functions.hpp"
+#include "kernsel/functionals.hpp"
 #include "kernsel/gram.hpp"
 #include "kernsel/kernel_json.hpp"
 #include "module.hpp"
@@ -190,6 +191,7 @@ void bind_kernels(py::module_& module) {
   module.def("series", &kernsel::series, py::arg("coefficients"), py::arg("kernel"));
   module.def("on", &kernsel::on, py::arg("kernel"), py::arg("columns"));
   module.def("compose", &kernsel::compose, py::arg("outer"), py::arg("inner"));
+  module.def("functionals", &kernsel::functionals, py::arg("kernel"));
   module.def("normalize", &kernsel::normalize, py::arg("kernel"));
   module.def(
       "warp",

@@ -13,6 +13,7 @@
 
 #include "base/json.hpp"
 #include "check.hpp"
+#include "kernsel/functionals.hpp"
 #include "kernsel/gram.hpp"
 #include "kernsel/kernel_json.hpp"
 #include "kernsel/model.hpp"
@@ -92,6 +93,21 @@ void test_kernels() {
     CHECK(kernsel::kernel_to_json(read, again).ok() && again == json);
   }
   std::string json;
+  // Slopes at 0 and 0.5, of one column. A kernel in many places is computed once.
+  Kernel shared = kernsel::rbf({0.7});
+  for (int i = 0; i < 60; ++i) shared = 0.1 * (kernsel::exp(shared) * shared);
+  for (const Kernel& k : {kernsel::functionals(2.0 * kernsel::matern52({0.7})), kernsel::functionals(shared)}) {
+    const std::vector<double> of_slopes = {0.0, 0.0, 1.0, 0.5, 0.5, 1.0};
+    std::vector<double> values(4);
+    CHECK(k.check(3).ok() && !k.check(2).ok());
+    CHECK(kernsel::gram<double>(k, kernsel::rows(of_slopes.data(), 2, 3), kernsel::rows(values.data(), 2, 2)).ok());
+    CHECK(values[0] > 0.0 && values[0] == values[3]);
+  }
+  CHECK(kernsel::kernel_to_json(kernsel::functionals(base), json).ok() && json == R"(["functionals",["rbf",[0.7,1.5]]])");
+  Kernel of_rows = base;
+  CHECK(kernsel::kernel_from_json(json, of_rows).ok() && of_rows.check(5).ok());
+  CHECK(of_rows.with_theta({0.0, 0.1}).theta() == base.with_theta({0.0, 0.1}).theta());
+  CHECK(!kernsel::functionals(kernsel::white(1.0)).check(3).ok());
   CHECK(kernsel::kernel_to_json(2.0 * base + kernsel::white(0.1), json).ok());
   CHECK(json == R"(["sum",["scale",2,["rbf",[0.7,1.5]]],["white",0.1]])");
   const std::vector<double> K = {1.0, 0.5, 0.5, 1.0};

@@ -42,12 +42,13 @@ def test_readme_python(root, tmp_path, monkeypatch):
         exec(compile(block, "README.md", "exec"), namespace)
 
 
-def test_page_of_next_points(root):
-    code = re.findall(r"^```python\n(.*?)^```", (root / "python/docs/next_points.md").read_text(), re.M | re.S)
-    assert len(code) == 2
+@pytest.mark.parametrize(("page", "count"), [("next_points.md", 2), ("slopes_and_averages.md", 1)])
+def test_pages(root, page, count):
+    code = re.findall(r"^```python\n(.*?)^```", (root / "python/docs" / page).read_text(), re.M | re.S)
+    assert len(code) == count
     namespace = {}
     for block in code:
-        exec(compile(block, "next_points.md", "exec"), namespace)
+        exec(compile(block, page, "exec"), namespace)
 
 
 def test_readme_cpp(root, tmp_path):

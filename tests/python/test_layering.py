@@ -11,7 +11,7 @@ ROOMS = {
     "isa": ["status", "view", "runtime", "version"],
     "base": ["measure"],
     "tiles": ["tiles", "cholesky", "jitter"],
-    "kernels": ["kernel", "gram", "kernel_json"],
+    "kernels": ["kernel", "functionals", "gram", "kernel_json"],
     "criteria": ["fit", "criteria"],
     "likelihoods": ["likelihood"],
     "factors": ["factor", "neighbours", "nystrom", "rows", "vecchia"],

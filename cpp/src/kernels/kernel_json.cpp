@@ -8,6 +8,7 @@
 #include "base/memory.hpp"
 #include "kernels/program.hpp"
 #include "kernels/written.hpp"
+#include "kernsel/functionals.hpp"
 
 namespace kernsel {
 
@@ -66,6 +67,7 @@ const WrittenFunction functions[] = {
     {"exp", 0, false, 1, [](const Numbers&, const Numbers&, Of of) { return exp(of[0]); }},
     {"series", 0, true, 1, [](const Numbers&, const Numbers& l, Of of) { return series(l, of[0]); }},
     {"on", 0, true, 1, [](const Numbers&, const Numbers& l, Of of) { return of_columns(of[0], l); }},
+    {"functionals", 0, false, 1, [](const Numbers&, const Numbers&, Of of) { return functionals(of[0]); }},
     {"normalize", 0, false, 1, [](const Numbers&, const Numbers&, Of of) { return normalize(of[0]); }},
     {"compose", 0, false, 2, [](const Numbers&, const Numbers&, Of of) { return compose(of[0], of[1]); }},
     {"project", 1, true, 1, [](const Numbers& p, const Numbers& l, Of of) { return projected(p[0], l, of[0]); }},

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kernsel import _core
 from kernsel._base.annotations import Vector
-from kernsel.kernels import Columns, ConstantKernel, Kernel, Product, Sum, Transform, Warp, WhiteKernel
+from kernsel.kernels import Columns, ConstantKernel, Functionals, Kernel, Product, Sum, Transform, Warp, WhiteKernel
 from kernsel.kernels.automatic import Anchor
 from kernsel.kernels.hyperparameter import Hyperparameter, numbers
 
@@ -131,7 +131,7 @@ def _factors(kernel: Kernel, begin: int) -> list[int] | None:
     """Return the positions, counted from `begin`, of those of the kernel's numbers that are its amplitudes, or None."""
     if isinstance(kernel, ConstantKernel | WhiteKernel):
         return None if next(kernel.own())[0].fixed else [begin]
-    if isinstance(kernel, Columns | Warp) or (isinstance(kernel, Transform) and callable(kernel.phi)):
+    if isinstance(kernel, Columns | Functionals | Warp) or (isinstance(kernel, Transform) and callable(kernel.phi)):
         return _factors(kernel.kernel, begin)
     if not isinstance(kernel, Sum | Product):
         return None

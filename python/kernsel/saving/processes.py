@@ -9,6 +9,8 @@ import numpy as np
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._base.memory import require_memory_of_points
 from kernsel._data.together import numbered
+from kernsel._data.trend import Trend
+from kernsel._solve.functional_posterior import FunctionalPosterior
 from kernsel._solve.posterior import Posterior
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.process_state import ProcessState
@@ -16,6 +18,7 @@ from kernsel.estimators.two_processes import StackedTrend, TwoProcesses, stacked
 from kernsel.saving.approximate import is_by_landmarks, read_approximate, write_approximate
 from kernsel.saving.drawn import read_sampled, write_sampled
 from kernsel.saving.fields import Fields, Writing
+from kernsel.saving.functionals import read_functionals, write_functionals
 from kernsel.saving.observed import read_observations, write_observed
 from kernsel.saving.selections import read_selection, write_selection
 
@@ -26,13 +29,17 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
     """Write data, kernel and noise, from which the factorization is computed again when the model is loaded."""
     state = model.state()
     posterior = state.posterior
-    to.kernel("kernel", posterior.kernel)
-    if state.kernel != posterior.kernel:  # after log_marginal_likelihood(..., clone_kernel=False)
+    of_functionals = posterior if isinstance(posterior, FunctionalPosterior) else None
+    kernel = posterior.kernel if of_functionals is None else of_functionals.kernel_of_points
+    to.kernel("kernel", kernel)
+    if state.kernel != kernel:  # after log_marginal_likelihood(..., clone_kernel=False)
         to.kernel("changed_kernel", state.kernel)
     two = isinstance(state.observed, TwoProcesses)
-    mixed = state.sampled is not None or two  # a mixture is none of the models that C++ has
-    to.predictor(None if mixed else posterior.kernel)
-    to.value("trend", posterior.trend.trend if isinstance(posterior.trend, StackedTrend) else posterior.trend)
+    # Mixtures, and processes that know slopes or averages, are none of the models that C++ has.
+    to.predictor(None if state.sampled is not None or two or of_functionals is not None else kernel)
+    to.value("trend", _trend_of_points(posterior))
+    if of_functionals is not None:
+        write_functionals(of_functionals, to.part("functionals"))
     for name, values in (
         ("points", posterior.X),
         ("targets", posterior.y),
@@ -71,8 +78,8 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     if trend not in (None, "constant", "linear", "quadratic"):
         raise ValueError(f'trend: expected "constant", "linear", "quadratic" or null, got {trend!r:.60}')
     two = given.has("two_processes") and given.flag("two_processes")
-    d = model.n_features_in_
-    X = _points_of_two(given, d) if two else given.array("points", None, d)
+    of_functionals, d = given.has("functionals"), int(model.n_features_in_)
+    X = _points_of_two(given, d) if two else given.array("points", None, 2 * d + 1 if of_functionals else d)
     n = len(X)
     functions = {None: 0, "constant": 1, "linear": d + 1, "quadratic": comb(d + 2, 2)}[trend] + two
     if n < max(functions, 1) and (n or not is_by_landmarks(given)):
@@ -87,7 +94,9 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     approximated = given.has("approximation")
     if not approximated:
         given.array("coefficients", n, outputs)
-    noise, alpha = _variances(given, "noise", n), _variances(given, "alpha", n)
+    # Of functionals, those of the values: one for each, or nan if there are none.
+    noise = _variances(given, "noise", None, finite=False) if of_functionals else _variances(given, "noise", n)
+    alpha = _variances(given, "alpha", None if of_functionals else n)
     outliers = given.rows("outliers", n)
     jitter, restricted = given.number("jitter", 0.0), given.flag("restricted")
     offset = given.array("offset", outputs)
@@ -103,7 +112,15 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
         posterior = read_approximate(given, kernel, X, y, diagonal, trend, beta)
     else:
         require_memory_of_points(n)
-        posterior = Posterior(kernel, X, y, diagonal, StackedTrend(trend) if two else trend)
+        if of_functionals:
+            posterior = read_functionals(given.part("functionals"), kernel, X, y, diagonal, trend)
+            for name, each in (("noise", noise), ("alpha", alpha)):
+                if each.ndim and len(each) != posterior.n_values:
+                    raise ValueError(
+                        f"{name}: expected one number, or one for each of {posterior.n_values} values, got {len(each)}"
+                    )
+        else:
+            posterior = Posterior(kernel, X, y, diagonal, StackedTrend(trend) if two else trend)
     model.restore(
         ProcessState(
             posterior=posterior,
@@ -133,6 +150,13 @@ def _points_of_two(given: Fields, d: int) -> Matrix:
     return X
 
 
+def _trend_of_points(posterior: Posterior) -> Trend:
+    """Return the trend of the function, also where the rows of the posterior are more than its points."""
+    if isinstance(posterior, FunctionalPosterior):
+        return posterior.trend_of_points
+    return posterior.trend.trend if isinstance(posterior.trend, StackedTrend) else posterior.trend
+
+
 def _groups(given: Fields, n: int) -> Indices:
     """Return the groups that are left out together."""
     labels = given.array("groups", n)
@@ -142,7 +166,7 @@ def _groups(given: Fields, n: int) -> Indices:
     return numbers
 
 
-def _variances(given: Fields, name: str, n: int) -> Vector:
-    """Return one number, or one for each point."""
+def _variances(given: Fields, name: str, n: int | None, *, finite: bool = True) -> Vector:
+    """Return one number, or one for each of n points; if n is None, of any number."""
     whole = given.container.tensors.get(f"{given.prefix}{name}", ("", (n,), 0))[1] == ()
-    return given.array(name, least=0.0) if whole else given.array(name, n, least=0.0)
+    return given.array(name, *(() if whole else (n,)), least=0.0, finite=finite)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.training import for_objects
+from kernsel._solve.functional_posterior import FunctionalPosterior
 from kernsel._solve.near import NearPosterior
 from kernsel._solve.posterior import Posterior
 from kernsel.estimators.fitted import as_fitted, column
@@ -151,6 +152,8 @@ def _expanded(model: Any, d: int, output: int) -> Expansion:
     if model._sampled is not None:
         raise NoProductError("predictions are means over draws of hyperparameters")
     posterior: Posterior = model.posterior_
+    if isinstance(posterior, FunctionalPosterior):
+        raise NoProductError("the process is known by slopes or averages, too")
     if isinstance(posterior, NearPosterior):
         raise NoProductError("predictions from nearest neighbours are no sum over all points")
     unit, mean = float(model._y_train_std[output]), float(model._y_train_mean[output])

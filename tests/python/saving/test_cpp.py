@@ -44,7 +44,8 @@ def test_predictions_are_the_same(name, predict, tmp_path):
     model = saved.model(name)
     ks.save(model, tmp_path / "a.ksl")
     lines = dict(predict(Z if "sparse" in name or "objects" in name else saved.points(name), tmp_path / "a.ksl"))
-    none = ("class", "pairs", "softmax", "polynomials", "fourier", "sparse", "matrix", "stack", "objects", "draws", "its noise")
+    none = ("class", "pairs", "softmax", "polynomials", "fourier", "sparse", "matrix", "stack", "objects", "draws")
+    none += ("its noise", "slopes")
     if any(word in name for word in none):
         assert " ".join(lines["failed"]).startswith("1 model: one that C++ cannot predict with"), lines
         return
@@ -111,6 +112,7 @@ def every_kernel():
             kernels.Normalize(kernels.Polynomial(2, 1.0)),
             kernels.Composition(RBF(2.0), Linear(1.0)),
             kernels.Transform(RBF(1.0), [[1.0, 0.2], [0.0, 3.0]]),
+            kernels.Functionals(0.7 * RBF(columns) + Matern(1.5, nu=2.5)),
         )
 
 
@@ -118,6 +120,8 @@ def every_kernel():
 def test_every_kernel(kernel, predict, tmp_path):
     indices = "Precomputed" in repr(kernel)
     points, others = (np.floor(a) for a in (X, Z)) if indices else (X, Z)
+    if isinstance(kernel, kernels.Functionals):
+        points, others = kernel.slopes(X[: len(X) // 2]), kernel.values(Z)
     c = np.random.default_rng(1).standard_normal(len(points))
     model = ks.KernelRidge(kernel, alpha=1e3)
     model.fit(points, y)

@@ -32,6 +32,19 @@ def test_everything_works_on_a_process_that_was_loaded(again):
     assert_same(saved.model("gp").predict(saved.Z), refitted.predict(saved.Z), "refitted")
 
 
+def test_slopes_and_averages(again):
+    model, Z = saved.model("gp with slopes and averages"), saved.Z
+    loaded = again(model)
+    assert_same(model.predict_slopes(Z, return_cov=True), loaded.predict_slopes(Z, return_cov=True), "slopes")
+    averages = (one.predict_averages(Z, Z + 1, return_std=True) for one in (model, loaded))
+    assert_same(*averages, "averages")
+    assert_same(model.predict_gradient(Z, True), loaded.predict_gradient(Z, True), "gradient")
+    assert_same((model.slope_noise_, model.average_noise_), (loaded.slope_noise_, loaded.average_noise_), "noise")
+    theta = model.kernel_.theta + 0.1
+    assert_same(model.log_marginal_likelihood(theta, True), loaded.log_marginal_likelihood(theta, True), "likelihood")
+    assert str(loaded.selection_) == str(model.selection_)
+
+
 def test_a_process_with_other_hyperparameters(again):
     model = pickle.loads(pickle.dumps(saved.model("gp left as it is")))
     model.log_marginal_likelihood(model.kernel_.theta + 1, clone_kernel=False)
