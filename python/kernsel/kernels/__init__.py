@@ -29,6 +29,7 @@ from kernsel.kernels.stationary import (
     SpectralMixture,
     Wendland,
 )
+from kernsel.kernels.warped_inputs import WarpedInputs
 from kernsel.kernels.written import kernel
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "Sum",
     "Transform",
     "Warp",
+    "WarpedInputs",
     "Wendland",
     "WhiteKernel",
     "from_sklearn",
