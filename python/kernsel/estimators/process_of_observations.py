@@ -60,9 +60,10 @@ def fit_to_observations(
     best = int(np.argmax(scores))
     order = sorted(range(len(among)), key=lambda i: -scores[i])
     told = ", ".join(f"{type(among[i]).__name__} {states[i].criterion_value:.6g}" for i in order)
-    remark_on_choice = f"Likelihoods compared by {name_of(criterion)}: {told}."
-    selection = states[best].selection
-    return replace(states[best], selection=replace(selection, remarks=[*selection.remarks, remark_on_choice]))
+    compared = f"Likelihoods compared by {name_of(criterion)}: {told}."
+    if model.verbose:
+        remark(f"{type(model).__name__}: {compared}")
+    return replace(states[best], selection=replace(states[best].selection, compared=compared))
 
 
 def _score(criterion: Criterion, state: ProcessState) -> float:

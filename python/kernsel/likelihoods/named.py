@@ -35,6 +35,7 @@ NAMED: dict[str, type[Likelihood]] = {
     "normal_scores": NormalScores,
 }
 
+_NEAR_ONE = 0.5  # smaller shares have hardly another logit than logarithm
 WARPED = "warped"  # stands for normal noise and for all transforms that the observations may have
 
 
@@ -56,7 +57,7 @@ def likelihoods_among(given: object, y: ArrayLike) -> list[Likelihood]:
     """Return the likelihoods among which the data choose; mostly one.
 
     "warped" is normal noise, and the transforms with a parameter that are for all observations: the power of Yeo and Johnson,
-    for positive ones that of Box and Cox, and the logit for those between 0 and 1.
+    for positive ones that of Box and Cox, and the logit for those between 0 and 1 of which some are above 1/2.
     """
     if isinstance(given, str) and given == WARPED:
         found: list[Likelihood] = [Gaussian(), YeoJohnson()]
@@ -64,7 +65,7 @@ def likelihoods_among(given: object, y: ArrayLike) -> list[Likelihood]:
         positive = values.dtype.kind in "fiu" and bool((values > 0).all())
         if positive:
             found.append(BoxCox())
-        if positive and bool((values < 1).all()):
+        if positive and bool((values < 1).all()) and bool((values > _NEAR_ONE).any()):
             found.append(LogitNormal())
         return found
     require_likelihood(given)

@@ -116,6 +116,7 @@ class Selected(PredictsTables):
             *getattr(found, "remarks", []),
             *([f"{said[0].upper()}{said[1:]}"] if said else []),
             *([] if far is None else [far.said(rows)]),
+            *filter(None, [getattr(found, "compared", "")]),
             *self.about_likelihood,
         ]
 

@@ -8,6 +8,7 @@ from scipy.special import boxcox, logit
 import kernsel as ks
 from kernsel.kernels import RBF, ConstantKernel
 from kernsel.likelihoods import BoxCox, Gaussian, LogitNormal, LogNormal, NormalScores, YeoJohnson
+from kernsel.likelihoods.named import likelihoods_among
 
 N = 25
 X = np.linspace(0, 4, N)[:, None]
@@ -67,17 +68,19 @@ def test_the_power_is_found_and_the_best_of_several_is_taken(tmp_path):
     best = ks.GaussianProcessRegressor("RBF", likelihood="warped").fit(points, y)
     assert type(best.likelihood_) in (BoxCox, YeoJohnson)
     assert best.criterion_value_ >= box_cox.criterion_value_ - 1
-    said = best.selection_.remarks[-1]
+    said = best.selection_.compared
     assert "compared by" in said
     assert all(name in said for name in ("Gaussian", "YeoJohnson", "BoxCox"))
     ks.save(best, tmp_path / "a.ksl")
     loaded = ks.load(tmp_path / "a.ksl")
     assert loaded.likelihood_ == best.likelihood_
+    assert loaded.selection_.compared == said
     assert loaded.predict(Z) == pytest.approx(best.predict(Z), rel=1e-12)
     straight = ks.GaussianProcessRegressor("RBF", likelihood=["box_cox", Gaussian()]).fit(points, y**0.25)
     assert isinstance(straight.likelihood_, Gaussian)  # a power that is not needed costs more than it brings
     selected = ks.select(points, y, ["RBF", "Linear"], likelihood="warped")
     assert selected.best_estimator_.likelihood_ == best.likelihood_
+    assert said in selected.remarks
     assert "density" in str(selected).split("\n")[0]
 
 
@@ -88,6 +91,14 @@ def test_scores_follow_any_distribution():
     assert scores.unwarp(scores.warp(y)) == pytest.approx(y, rel=1e-10, abs=1e-10)
     gp = ks.GaussianProcessRegressor("RBF", likelihood="normal_scores").fit(X, y)
     assert gp.loo_log_density_.sum() == pytest.approx(gp.left_out_predictive().log_density(y[:, None]).sum())
+
+
+def test_transforms_that_targets_may_have():
+    for y, kinds in ((F, {Gaussian, YeoJohnson}), (POSITIVE, {Gaussian, YeoJohnson, BoxCox})):
+        assert {type(one) for one in likelihoods_among("warped", y)} == kinds
+    shares = (SHARES - 2) / 5
+    assert {type(one) for one in likelihoods_among("warped", shares)} == {Gaussian, YeoJohnson, BoxCox, LogitNormal}
+    assert LogitNormal not in {type(one) for one in likelihoods_among("warped", shares / 10)}
 
 
 @pytest.mark.parametrize(
