@@ -28,6 +28,7 @@ def test_shapes_are_found_in_any_unit(rng, tmp_path):
     moved = ks.GaussianProcessRegressor("WarpedInputs(RBF)").fit(1e5 * X - 7e5, y)
     assert moved.criterion_value_ == pytest.approx(warped.criterion_value_, abs=1e-4)
     ks.save(warped, tmp_path / "a.ksl")
+    assert "of warped columns" in ks.select(X, y, ["WarpedInputs(RBF)"]).describe()
     Z = np.linspace(-0.2, 1.2, 9)[:, None]
     assert ks.load(tmp_path / "a.ksl").predict(Z) == pytest.approx(warped.predict(Z), rel=1e-12)
 
