@@ -93,6 +93,15 @@ def test_scores_follow_any_distribution():
     assert gp.loo_log_density_.sum() == pytest.approx(gp.left_out_predictive().log_density(y[:, None]).sum())
 
 
+def test_a_power_cuts_the_normal_distribution_off_at_zero():
+    below = stats.norm.cdf((-2.0 / 0.5 - F[:3]) / 2.0)  # what is below g(0)
+    likelihood = BoxCox(0.5, 4.0, unit=2.0)
+    assert likelihood.probability(0.0, F[:3]) == pytest.approx(below, rel=1e-12)
+    assert (likelihood.quantiles(0.5 * below, F[:3]) == 0).all()
+    assert (BoxCox(0.0, 4.0, unit=2.0).probability([0.0, -1.0], 0.3) == 0).all()
+    assert (likelihood.probability(-1.0, F[:3]) == 0).all()
+
+
 def test_transforms_that_targets_may_have():
     for y, kinds in ((F, {Gaussian, YeoJohnson}), (POSITIVE, {Gaussian, YeoJohnson, BoxCox})):
         assert {type(one) for one in likelihoods_among("warped", y)} == kinds
