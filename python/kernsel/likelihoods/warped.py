@@ -66,10 +66,10 @@ class _Power(Warped):
         super().__post_init__()
         if self.power != "auto" and not _is_power(self.power):
             raise ValueError(f'power: expected a number from 0 to 2, or "auto", got {self.power!r}')
-        bounds = self.power_bounds
+        bounds: Any = self.power_bounds
         if isinstance(bounds, str) and bounds in ("auto", "fixed"):
             return
-        if isinstance(bounds, str) or len(bounds) != 2 or not all(map(_is_power, bounds)) or not bounds[0] <= bounds[1]:
+        if np.shape(bounds) != (2,) or not all(map(_is_power, bounds)) or not bounds[0] <= bounds[1]:
             raise ValueError(f'power_bounds: expected two numbers from 0 to 2, "auto" or "fixed", got {bounds!r}')
 
     def _as_told(self, name: str, value: float, lower: float, upper: float, log: bool) -> LikelihoodParameter:

@@ -115,6 +115,7 @@ def test_transforms_that_targets_may_have():
     [
         (lambda: BoxCox(-0.5), r"^power: expected a number from 0 to 2, or \"auto\", got -0.5"),
         (lambda: YeoJohnson(power_bounds=(1, 3)), r"^power_bounds: expected two numbers from 0 to 2, .* got \(1, 3\)"),
+        (lambda: BoxCox(power_bounds=3), "^power_bounds: expected two numbers from 0 to 2, .* got 3"),
         (lambda: YeoJohnson(location=np.inf), "^location: expected a finite number"),
         (lambda: LogitNormal(1.0, 1.0), "^lower, upper: expected finite numbers, lower < upper, got 1.0, 1.0"),
         (lambda: LogNormal(unit=0.0), "^unit: expected a finite number above 0"),
