@@ -28,6 +28,7 @@ KERNELS = {
 }
 TRENDS = {None: 0, "constant": 1, "linear": 3, "quadratic": 6}
 FOLDS = np.arange(N) % 4
+TEST = np.array([3, 4, 9])
 AT_GIVEN = [name for name in CRITERIA if not TABLE[name].kind.integrates]  # that have a value at given hyperparameters
 PLAIN = [name for name in AT_GIVEN if name != "map"]
 
@@ -41,7 +42,12 @@ def data(outputs, seed=0):
 
 
 def options(name):
-    return {"kfold": {"folds": FOLDS}, "kfold_log_density": {"folds": FOLDS}, "risk": {"sigma": 0.3}}.get(name, {})
+    return {
+        "kfold": {"folds": FOLDS},
+        "kfold_log_density": {"folds": FOLDS},
+        "holdout": {"test": TEST},
+        "risk": {"sigma": 0.3},
+    }.get(name, {})
 
 
 def split(k, X):

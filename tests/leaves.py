@@ -27,6 +27,7 @@ from kernsel.kernels import (
     SpectralMixture,
     Transform,
     Warp,
+    WarpedInputs,
     Wendland,
     WhiteKernel,
 )
@@ -171,6 +172,23 @@ LEAVES = {
         7,
         lambda h: Normalize(Transform(Polynomial(2, h[6], 1.0, length_scale_bounds="fixed"), h[:6].reshape(2, 3))),
         lambda h: ref.normalize(ref.transform(ref.polynomial(h[6], 2, 1.0), lambda x: h[:6].reshape(2, 3) @ x)),
+    ),
+    "kumaraswamy": (
+        7,
+        lambda h: WarpedInputs(Matern(h[6], nu=2.5), h[:3], h[3:6], lower=-1.0, upper=[0.5, 1.0, 3.0]),
+        lambda h: ref.transform(
+            ref.matern52(h[6]), lambda x: ref.kumaraswamy(x, h[:3], h[3:6], -np.ones(3), np.array([0.5, 1.0, 3.0]))
+        ),
+    ),
+    "kumaraswamy of one shape, of columns": (
+        4,
+        lambda h: Normalize(WarpedInputs(Polynomial(2, h[2], h[3]), h[0], h[1], lower=-1.0, upper=1.0)).on([2, 0]),
+        lambda h: ref.on(
+            ref.normalize(
+                ref.transform(ref.polynomial(h[2], 2, h[3]), lambda x: ref.kumaraswamy(x, h[0], h[1], -np.ones(2), np.ones(2)))
+            ),
+            [2, 0],
+        ),
     ),
     "noise": (
         1,

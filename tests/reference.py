@@ -285,6 +285,14 @@ def slope_covariance(k, x, z, i, j, step):
     return along(lambda s: along(lambda t: k(s, t), j)(np.asarray(z)), i)(np.asarray(x))
 
 
+def kumaraswamy(x, a, b, lower, upper):
+    """Columns warped by 1 - (1 - u^a)^b in u = (x - lower) / (upper - lower); straight lines continue it from .01 and .99."""
+    place = (x - lower) / (upper - lower)
+    u = np.minimum(np.maximum(place, 0.01), 0.99)
+    slope = a * b * u ** (a - 1) * (1 - u**a) ** (b - 1)
+    return lower + (upper - lower) * (1 - (1 - u**a) ** b + slope * (place - u))
+
+
 def predict_without(K, noise, H, y, left_out):
     """Return mean and covariance of y at the points left out, by a fit of all others: kriging with trend H, from scratch."""
     n = len(K)
@@ -340,6 +348,9 @@ def criterion(name, K, noise, H, y, folds=None, sigma=None, smoothing=None, scal
         r = y - np.array([mean[0] for mean, _ in parts])
         v = np.array([covariance[0, 0] for _, covariance in parts])[:, None]
         return np.sum(stats.norm.logpdf(r, scale=np.sqrt(v * np.mean(r**2 / v))))
+    if name == "holdout":
+        mean, _ = predict_without(K, noise, H, y, folds)
+        return np.mean((y[folds] - mean) ** 2)
     groups = [np.array([i]) for i in range(n)] if folds is None else [np.flatnonzero(folds == f) for f in np.unique(folds)]
     total = 0.0
     for left_out in groups:

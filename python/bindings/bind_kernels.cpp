@@ -209,6 +209,8 @@ void bind_kernels(py::module_& module) {
       "project",
       [](const Kernel& k, std::vector<double> B, Index outputs) { return kernsel::transform(k, std::move(B), outputs); },
       py::arg("kernel"), py::arg("B"), py::arg("outputs"));
+  module.def("warped_inputs", &kernsel::warped_inputs, py::arg("kernel"), py::arg("a"), py::arg("b"), py::arg("lower"),
+             py::arg("upper"));
   module.def("quadratic_form", &kernsel::quadratic_form, py::arg("B"), py::arg("rows"));
   module.def(
       "noise",

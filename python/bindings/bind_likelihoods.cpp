@@ -97,6 +97,7 @@ void bind_class(py::module_& module) {
   py::class_<Likelihood, SharedLikelihood>(module, "Likelihood")
       .def_property_readonly("name", &Likelihood::name)
       .def_property_readonly("parameters", [](const Likelihood& self) { return listed(self.parameters()); })
+      .def_property_readonly("arguments", &Likelihood::arguments)
       .def_property_readonly("log_concave", &Likelihood::is_log_concave)
       .def(
           "outcomes",
@@ -273,4 +274,28 @@ void bind_likelihoods(py::module_& module) {
       "gamma", [](double shape) { return held(likelihoods::gamma(shape)); }, py::arg("shape"));
   module.def(
       "beta", [](double concentration) { return held(likelihoods::beta(concentration)); }, py::arg("concentration"));
+  module.def(
+      "log_normal", [](double noise, double unit) { return held(likelihoods::log_normal(noise, unit)); }, py::arg("noise"),
+      py::arg("unit"));
+  module.def(
+      "logit_normal",
+      [](double noise, double unit, double lower, double upper) {
+        return held(likelihoods::logit_normal(noise, unit, lower, upper));
+      },
+      py::arg("noise"), py::arg("unit"), py::arg("lower"), py::arg("upper"));
+  module.def(
+      "box_cox", [](double noise, double unit, double power) { return held(likelihoods::box_cox(noise, unit, power)); },
+      py::arg("noise"), py::arg("unit"), py::arg("power"));
+  module.def(
+      "yeo_johnson",
+      [](double noise, double unit, double location, double power) {
+        return held(likelihoods::yeo_johnson(noise, unit, location, power));
+      },
+      py::arg("noise"), py::arg("unit"), py::arg("location"), py::arg("power"));
+  module.def(
+      "spline_normal",
+      [](double noise, const Numbers& y, const Numbers& z, const Numbers& slopes) {
+        return held(likelihoods::spline_normal(noise, y, z, slopes));
+      },
+      py::arg("noise"), py::arg("y"), py::arg("z"), py::arg("slopes"));
 }

@@ -133,12 +133,29 @@ void test_kernels() {
         "[\"exp\",[\"white\",1],[\"white\",1]]", "[\"on\",0,[\"white\",1]]", "[\"function\"]", "[\"warp\",[\"white\",1]]"})
     CHECK(!kernsel::kernel_from_json(text, read).ok());
   // These texts are kernels, but with parameters that are not allowed for points with two columns.
-  for (const char* text :
-       {"[\"rbf\",[]]", "[\"rbf\",[-1]]", "[\"matern\",5e-324,[1]]", "[\"product_matern\",0,[1]]", "[\"matern\",1e300,[1]]",
-        "[\"polynomial\",0,1e300,[]]", "[\"polynomial\",0,-1,[]]", "[\"wendland\",0.5,[1]]", "[\"arc_cosine\",1e18,0,[1]]",
-        "[\"on\",[1e300],[\"rbf\",[1]]]", "[\"on\",[-1],[\"rbf\",[1]]]", "[\"project\",1e300,[1],[\"rbf\",[1]]]",
-        "[\"project\",0,[1],[\"rbf\",[1]]]", "[\"precomputed\",1e9,[1]]", "[\"precomputed\",2,[1]]", "[\"precomputed\",0,[]]",
-        "[\"compose\",[\"white\",1],[\"rbf\",[1]]]", "[\"series\",[],[\"rbf\",[1]]]", "[\"pow\",-1,[\"rbf\",[1]]]"}) {
+  for (const char* text : {"[\"rbf\",[]]",
+                           "[\"rbf\",[-1]]",
+                           "[\"matern\",5e-324,[1]]",
+                           "[\"product_matern\",0,[1]]",
+                           "[\"matern\",1e300,[1]]",
+                           "[\"polynomial\",0,1e300,[]]",
+                           "[\"polynomial\",0,-1,[]]",
+                           "[\"wendland\",0.5,[1]]",
+                           "[\"arc_cosine\",1e18,0,[1]]",
+                           "[\"on\",[1e300],[\"rbf\",[1]]]",
+                           "[\"on\",[-1],[\"rbf\",[1]]]",
+                           "[\"project\",1e300,[1],[\"rbf\",[1]]]",
+                           "[\"project\",0,[1],[\"rbf\",[1]]]",
+                           "[\"precomputed\",1e9,[1]]",
+                           "[\"precomputed\",2,[1]]",
+                           "[\"precomputed\",0,[]]",
+                           "[\"warped_inputs\",1,1,[1,1,0],[\"rbf\",[1]]]",
+                           "[\"warped_inputs\",9,1,[1],[\"rbf\",[1]]]",
+                           "[\"warped_inputs\",1,1,[1,1,2,1],[\"rbf\",[1]]]",
+                           "[\"warped_inputs\",1,1,[-1,1,0,1],[\"rbf\",[1]]]",
+                           "[\"compose\",[\"white\",1],[\"rbf\",[1]]]",
+                           "[\"series\",[],[\"rbf\",[1]]]",
+                           "[\"pow\",-1,[\"rbf\",[1]]]"}) {
     CHECK(kernsel::kernel_from_json(text, read).ok());
     CHECK(!read.check(2).ok());
   }
@@ -318,6 +335,11 @@ void test_likelihoods() {
       {R"(["negative_binomial",2])", of::negative_binomial(2.0)},
       {R"(["gamma",3])", of::gamma(3.0)},
       {R"(["beta",5])", of::beta(5.0)},
+      {R"(["log_normal",0.5,10])", of::log_normal(0.5, 10.0)},
+      {R"(["logit_normal",0.5,2,0,20])", of::logit_normal(0.5, 2.0, 0.0, 20.0)},
+      {R"(["box_cox",0.5,10,0.3])", of::box_cox(0.5, 10.0, 0.3)},
+      {R"(["yeo_johnson",0.5,2,10,0.3])", of::yeo_johnson(0.5, 2.0, 10.0, 0.3)},
+      {R"(["spline_normal",0.5,9,11,9,12,1,2])", of::spline_normal(0.5, {9.0, 11.0}, {9.0, 12.0}, {1.0, 2.0})},
   };
   for (const auto& [form, expected] : forms) {
     Model read, again;
@@ -348,11 +370,32 @@ void test_likelihoods() {
     }
     CHECK(!read.append(Z, kernsel::vector(z.data(), 3), kernsel::vector(exposure.data(), 3)).ok() && !read.remove(0).ok());
   }
-  for (const char* wrong :
-       {"null", "3", "[]", "[3]", R"(["poison"])", R"(["poisson",1])", R"(["student_t",1])", R"(["student_t",1,1])",
-        R"(["student_t",-1,4])", R"(["gamma",0])", R"(["gamma",null])", R"(["gamma","1"])", R"(["ordinal"])",
-        R"(["ordinal",1,1])", R"(["ordinal",null])", R"(["censored_gaussian",1,2,2])", R"(["censored_gaussian",1,2])",
-        R"(["asymmetric_laplace",1,1])", R"({"poisson":1})"}) {
+  for (const char* wrong : {"null",
+                            "3",
+                            "[]",
+                            "[3]",
+                            R"(["poison"])",
+                            R"(["poisson",1])",
+                            R"(["student_t",1])",
+                            R"(["student_t",1,1])",
+                            R"(["student_t",-1,4])",
+                            R"(["gamma",0])",
+                            R"(["gamma",null])",
+                            R"(["gamma","1"])",
+                            R"(["ordinal"])",
+                            R"(["ordinal",1,1])",
+                            R"(["ordinal",null])",
+                            R"(["censored_gaussian",1,2,2])",
+                            R"(["censored_gaussian",1,2])",
+                            R"(["asymmetric_laplace",1,1])",
+                            R"(["log_normal",1,0])",
+                            R"(["logit_normal",1,1,2,2])",
+                            R"(["box_cox",1,1,2.5])",
+                            R"(["yeo_johnson",1,1,null,1])",
+                            R"(["spline_normal",1,0,0,0,1,1,1])",
+                            R"(["spline_normal",1,0,1,0])",
+                            R"(["spline_normal",1,0,1,0,1,1,0])",
+                            R"({"poisson":1})"}) {
     Model model;
     CHECK(!load(with(wrong), model).ok());
   }

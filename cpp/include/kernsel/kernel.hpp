@@ -132,5 +132,10 @@ Kernel warp(const Kernel& k, PointFunction f);  // f(x) k(x, z) f(z)
 // k(phi(x), phi(z)), where phi has that many outputs; or with phi(x) = B x, B by rows, whose entries are hyperparameters.
 Kernel transform(const Kernel& k, Index outputs, PointFunction phi);
 Kernel transform(const Kernel& k, std::vector<double> B, Index outputs);
+// k of columns that are warped by Kumaraswamy's distribution function: lower + (upper - lower) (1 - (1 - u^a)^b) in the place
+// of x, u = (x - lower) / (upper - lower). The shapes a and b are hyperparameters; each list has a number for all columns, or
+// one for each.
+Kernel warped_inputs(const Kernel& k, std::vector<double> a, std::vector<double> b, std::vector<double> lower,
+                     std::vector<double> upper);
 
 }  // namespace kernsel

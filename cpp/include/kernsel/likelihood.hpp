@@ -194,6 +194,19 @@ std::shared_ptr<const Likelihood> gamma(double shape);
 // y between 0 and 1 of mean q = 1 / (1 + exp(-f)) and variance q (1 - q) / (1 + concentration).
 std::shared_ptr<const Likelihood> beta(double concentration);
 
+// g(y) = f + noise of this variance, for an increasing function g; with v = y / unit and u = (y - location) / unit:
+// unit log v, for positive y;
+std::shared_ptr<const Likelihood> log_normal(double noise, double unit);
+// unit log((y - lower) / (upper - y)), for y between the limits;
+std::shared_ptr<const Likelihood> logit_normal(double noise, double unit, double lower, double upper);
+// unit (v^power - 1) / power, for positive y and a power from 0, which is the logarithm, to 2;
+std::shared_ptr<const Likelihood> box_cox(double noise, double unit, double power);
+// unit ((1 + u)^power - 1) / power where u is positive, and -unit ((1 - u)^(2 - power) - 1) / (2 - power) where it is not.
+std::shared_ptr<const Likelihood> yeo_johnson(double noise, double unit, double location, double power);
+// an increasing spline with positive slopes at knots, two at least, whose y and z increase; straight lines continue it.
+std::shared_ptr<const Likelihood> spline_normal(double noise, const std::vector<double>& y, const std::vector<double>& z,
+                                                const std::vector<double>& slopes);
+
 // The likelihood of a name, such as "student_t", with the arguments of its function above, all of which are in doubt: a file
 // has them. On failure `out` is unchanged.
 Status named(const std::string& name, const std::vector<double>& arguments, std::shared_ptr<const Likelihood>& out);

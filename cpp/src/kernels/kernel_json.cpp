@@ -35,6 +35,18 @@ Kernel projected(double size, const Numbers& list, const Kernel& k) {
   return transform(k, list, fits ? static_cast<Index>(size) : 0);
 }
 
+// The list has the shapes a and b, of which there are p[0] and p[1], and as many lower as upper limits.
+Kernel of_warped_inputs(const Numbers& p, const Numbers& list, const Kernel& k) {
+  const auto size = static_cast<double>(list.size());
+  const bool fits = p[0] >= 0.0 && p[1] >= 0.0 && p[0] + p[1] <= size;
+  const auto part = [&](double from, double to) {
+    return Numbers(list.begin() + static_cast<std::ptrdiff_t>(from), list.begin() + static_cast<std::ptrdiff_t>(to));
+  };
+  if (!fits) return warped_inputs(k, {}, {}, {}, {});
+  const double limits = p[0] + p[1], middle = limits + std::floor(0.5 * (size - limits));
+  return warped_inputs(k, part(0.0, p[0]), part(p[0], limits), part(limits, middle), part(middle, size));
+}
+
 Kernel added(const Numbers&, const Numbers&, Kernels of) {
   Kernel all = of[0];
   for (std::size_t i = 1; i < of.size(); ++i) all = all + of[i];
@@ -71,6 +83,7 @@ const WrittenFunction functions[] = {
     {"normalize", 0, false, 1, [](const Numbers&, const Numbers&, Of of) { return normalize(of[0]); }},
     {"compose", 0, false, 2, [](const Numbers&, const Numbers&, Of of) { return compose(of[0], of[1]); }},
     {"project", 1, true, 1, [](const Numbers& p, const Numbers& l, Of of) { return projected(p[0], l, of[0]); }},
+    {"warped_inputs", 2, true, 1, [](const Numbers& p, const Numbers& l, Of of) { return of_warped_inputs(p, l, of[0]); }},
 };
 
 const WrittenFunction* function_named(std::string_view name) {

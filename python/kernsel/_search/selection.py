@@ -64,6 +64,8 @@ class Selection:
         The exception that interrupted the search.
     remarks : list of str
         Sentences that a user should read, such as how many rows are repeated.
+    compared : str
+        How likelihoods compared among which the data have chosen, in a sentence; empty if there was one.
     rows : ndarray of int or None
         The rows that were learnt from, if others are copies of them or have a weight of zero; None if all were.
     """
@@ -90,6 +92,7 @@ class Selection:
     remarks: list[str] = field(default_factory=list)
     rows: Indices | None = None
     likelihood: Likelihood | None = None
+    compared: str = ""
 
     def __str__(self) -> str:
         noise = "" if np.isnan(self.noise) else f", noise {self.noise:.4g}"
@@ -108,6 +111,7 @@ class Selection:
             f"the criterion hardly depends on: {', '.join(self.flat)}" if self.flat else "",
             self.said_of_not_sought,
             self.approximation,
+            self.compared,
             *self.remarks,
             self.said_of_far,
         ]

@@ -110,9 +110,9 @@ def evaluate(
     ----------
     criterion : str, Criterion or callable
         "lml", "profiled_lml", "reml", "profiled_reml", "map", "loo", "loo_log_density", "profiled_loo_log_density", "loo_crps",
-        "loo_absolute", "gcv", "risk", "kfold" or "kfold_log_density"; :mod:`kernsel.criteria` defines them and says when to use
-        which. A function is the loss of a leave-one-out criterion, see :class:`kernsel.criteria.LeaveOneOut`. "evidence" is not
-        for given hyperparameters.
+        "loo_absolute", "gcv", "risk", "kfold", "kfold_log_density" or "holdout"; :mod:`kernsel.criteria` defines them and says
+        when to use which. A function is the loss of a leave-one-out criterion, see :class:`kernsel.criteria.LeaveOneOut`.
+        "evidence" is not for given hyperparameters.
     kernel : Kernel or str
         A kernel of kernsel or scikit-learn, or the text of one; "precomputed" if X is the kernel matrix. Its "auto" parameters
         are set from the data.
@@ -204,7 +204,9 @@ def evaluate(
         sizes = sizes_of(of, {"exposure": exposure, "trials": trials}, n)
         if targets.ndim != 1:
             raise ValueError(f"y: {type(of).__name__} observations are one for each point, got shape {targets.shape}")
-        observed = Observations(of, targets[used], None if sizes is None else sizes[used], inference).core()
+        some = None if sizes is None else sizes[used]
+        of.check(targets[used], some)
+        observed = Observations(of.with_units_of(targets[used]), targets[used], some, inference).core()
     elif exposure is not None or trials is not None:
         raise ValueError("exposure, trials: normal noise has none; expected a likelihood of counts")
     result = _core.evaluate(

@@ -16,7 +16,7 @@ from kernsel.cli.parser import criteria as criteria_named
 from kernsel.cli.terminal import Terminal
 from kernsel.criteria.names import offered
 from kernsel.criteria.table import TABLE
-from kernsel.likelihoods.named import NAMED
+from kernsel.likelihoods.named import NAMED, WARPED
 from kernsel.study import Study, kernel_of, study
 from kernsel.study.all_rows import LearntFromAll, learn_from_all
 from kernsel.study.select import USUAL
@@ -120,9 +120,10 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     )
     choice.add_argument(
         "--likelihood",
-        choices=sorted(NAMED),
+        choices=sorted([*NAMED, WARPED]),
         metavar="NAME",
-        help=f"what the target is, given the function: {', '.join(NAMED)}; normal noise by default",
+        help=f"what the target is, given the function: {', '.join(NAMED)}; {WARPED}: normal after the transform that makes the "
+        "data most probable; normal noise by default",
     )
     choice.add_argument(
         "--noise", type=variance, default="auto", metavar="VARIANCE", help="0 for data without noise; found by default"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from kernsel._base.renamed import CRITERION_CLASSES, refuse_name_in_module
 from kernsel._core import Workspace
 from kernsel.criteria.base import Criterion
-from kernsel.criteria.leave_out import GroupsOut, LeaveOneOut
+from kernsel.criteria.leave_out import GroupsOut, HoldOut, LeaveOneOut
 from kernsel.criteria.likelihoods import Evidence, Likelihood, MaximumAPosteriori
 from kernsel.criteria.names import listing, searched
 from kernsel.criteria.smoothing import GeneralizedCrossValidation, UnbiasedRisk
@@ -28,6 +28,7 @@ __all__ = [
     "Evidence",
     "GeneralizedCrossValidation",
     "GroupsOut",
+    "HoldOut",
     "LeaveOneOut",
     "Likelihood",
     "MaximumAPosteriori",

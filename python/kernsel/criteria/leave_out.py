@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from kernsel import _core
 from kernsel._data.folds import folds_of_rows, labels_of_folds
+from kernsel._data.together import first_of_equal, numbered
 from kernsel._data.trend import require_groups_can_be_left_out
 from kernsel.criteria.base import Criterion, Given, Loss
 
-__all__ = ["GroupsOut", "LeaveOneOut", "groups"]
+__all__ = ["GroupsOut", "HoldOut", "LeaveOneOut", "groups"]
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,84 @@ class GroupsOut(Criterion):
     def without_scale(self) -> Criterion | None:
         """Return itself for squared residuals, which do not depend on a common factor of kernel and noise."""
         return None if self.log_density else self
+
+
+@dataclass(frozen=True)
+class HoldOut(Criterion):
+    """The mean of the squared errors of some points that are predicted from all others: one split into training and test.
+
+    With r_T = P_TT^-1 c_T the residuals of the test points T, it is the mean of r_i^2 over these, in n^3 operations with
+    gradient. It varies more between samples than leave-one-out does, for which each point is a test point once; it is for a
+    split that the data come with, such as the last year.
+
+    Parameters
+    ----------
+    test : float, array-like of int, or array-like of bool of shape (n,)
+        The test points: their indices, a mask, or a share of the points, which are drawn at random, the same in each call. Of
+        drawn points, rows of equal inputs stay together, and so do groups that were told.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> from kernsel.kernels import RBF
+    >>> X, y = np.arange(6.0)[:, None], np.array([0.0, 1.0, 0.5, 0.0, 1.0, 0.5])
+    >>> held_out = ks.evaluate("holdout", RBF(1.0), X, y, noise=0.1, test=[4, 5]).value
+    >>> gp = ks.GaussianProcessRegressor(RBF(1.0), noise=0.1, optimizer=None).fit(X[:4], y[:4])
+    >>> bool(np.isclose(held_out, np.mean((y[4:] - gp.predict(X[4:])) ** 2)))
+    True
+    """
+
+    test: Any = 0.25
+    same_for_any_points: ClassVar[bool] = False
+    leaves_points_out: ClassVar[bool] = True
+
+    def require_trend(self, H: NDArray[np.float64], given: Given) -> None:
+        """Raise if the trend cannot be estimated without the test points."""
+        require_groups_can_be_left_out(H, np.where(self.test_points(given), 0, 1), 1)
+
+    def core(self, given: Given) -> _core.Criterion:
+        """Return the criterion as an object of the C++ core: training points, which are left out alone, count nothing."""
+        test = self.test_points(given)
+        weight = test * (len(test) / np.count_nonzero(test))
+        labels = np.where(test, 0, np.cumsum(~test))
+
+        def loss(r: NDArray[np.float64], v: NDArray[np.float64]) -> tuple[Any, Any, Any]:
+            del v
+            return weight * r**2, 2 * weight * r, np.zeros(len(r))
+
+        return _core.leave_out("", 0.0, loss, False, False, labels.tolist(), int(labels.max()) + 1)
+
+    def without_scale(self) -> Criterion | None:
+        """Return itself: squared residuals do not depend on a common factor of kernel and noise."""
+        return self
+
+    def test_points(self, given: Given) -> NDArray[np.bool_]:
+        """Tell for each point that is used whether it is a test point."""
+        n = len(given.y)
+        test = np.asarray(self.test)
+        if test.ndim == 0 and test.dtype.kind == "f" and 0 < test < 1:
+            together = given.groups_used if given.groups is not None else first_of_equal(given.X[given.used])
+            units, count = (np.arange(len(given.used)), len(given.used)) if together is None else numbered(together)
+            drawn = np.random.default_rng(0).permutation(count)[: max(1, round(float(test) * count))]
+            found = np.asarray(np.isin(units, drawn))
+        else:
+            mask = np.zeros(n, dtype=bool)
+            if test.shape == (n,) and test.dtype == bool:
+                mask = test
+            elif test.ndim == 1 and test.dtype.kind in "iu" and test.size and -n <= test.min() and test.max() < n:
+                mask[test] = True
+            else:
+                raise ValueError(
+                    f"test: expected a share between 0 and 1, indices of some of {n} points, or a mask of all, "
+                    f"got {self.test!r:.200}"
+                )
+            found = mask[given.used]
+        if not found.any() or found.all():
+            raise ValueError(
+                "test: expected some points to test with and others to learn from, got "
+                f"{np.count_nonzero(found)} test points of {len(found)}"
+            )
+        return found
 
 
 def groups(folds: Any, given: Given) -> tuple[NDArray[np.intp], int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kernsel.criteria.base import Criterion
-from kernsel.criteria.leave_out import GroupsOut, LeaveOneOut
+from kernsel.criteria.leave_out import GroupsOut, HoldOut, LeaveOneOut
 from kernsel.criteria.likelihoods import Evidence, Likelihood, MaximumAPosteriori
 from kernsel.criteria.smoothing import GeneralizedCrossValidation, UnbiasedRisk
 
@@ -254,6 +254,15 @@ _ROWS = (
         kind=GroupsOut,
         fixed={"log_density": True},
         needs=("folds",),
+    ),
+    Row(
+        "holdout",
+        "mean of r_i^2 over the test points T, r_T = P_TT^-1 c_T",
+        "hold-out",
+        "mean squared error of held-out points",
+        "squared errors of some rows held out",
+        larger_is_better=False,
+        kind=HoldOut,
     ),
     Row(
         "discrepancy",

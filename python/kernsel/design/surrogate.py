@@ -48,6 +48,10 @@ class Surrogate:
             raise ValueError(f"{name}: {given} observations are not normal; expected a process without a likelihood")
         if model.posterior_.y.shape[1] > 1:
             raise ValueError(f"{name}: expected one output, got {model.posterior_.y.shape[1]}; fit one process for each")
+        if model.mean is not None:
+            raise ValueError(
+                f"{name}: expected a process without a known mean, whose derivatives are not known; fit y without it"
+            )
         if reading_of(model.kernel_) is not None:
             raise ValueError(f"{name}: expected points that are numbers, got a kernel of objects, {model.kernel_}")
         if isinstance(model.posterior_, FunctionalPosterior):

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Indices, Vector
 from kernsel._data.folds import number_of_points
+from kernsel._data.mean import Mean, mean_at
 from kernsel._search import Selection
 from kernsel._solve.functional_posterior import FunctionalPosterior
 from kernsel._solve.landmark_posterior import LandmarkPosterior
@@ -37,6 +38,7 @@ _SAMPLE = 1500  # points of a process that stands for one of very many
 class FittedProcess(ObservedPredictions, FittedModel):
     """A Gaussian process conditioned on data: y = offset + factor times the targets of its posterior."""
 
+    mean: Mean
     kernel_: Kernel
     posterior_: Posterior
     X_train_: Vector
@@ -226,7 +228,10 @@ class FittedProcess(ObservedPredictions, FittedModel):
 
     def kept_data(self) -> tuple[Vector, Vector]:
         """Return the training points, and the targets in the unit of y."""
-        return self.X_train_, np.asarray(self.y_train_ * self._y_train_std + self._y_train_mean)
+        y = self.y_train_ * self._y_train_std + self._y_train_mean
+        if self.mean is not None:
+            y = y + self._shaped(mean_at(self.mean, self.X_train_, len(self.scale_)))
+        return self.X_train_, np.asarray(y)
 
     def learnt_from(self, X: Points | None, y: ArrayLike | None) -> tuple[Points | None, ArrayLike | None]:
         """Return points and targets without the rows that `fit` has found to be copies, if they have these."""

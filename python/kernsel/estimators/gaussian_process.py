@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self
@@ -17,6 +18,7 @@ from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.allowed import function, is_auto, number, one_of, require, whole
 from kernsel._data.folds import is_splits
 from kernsel._data.kernel import kernel_of
+from kernsel._data.mean import Mean, mean_at
 from kernsel._data.noise import variances
 from kernsel._data.rows import is_of_rows, row_source
 from kernsel._data.together import LearntOnce, checked_groups, learnt_once
@@ -119,7 +121,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     n_restarts_optimizer : int
         The number of random starts of the search, besides the starts that are derived from the data.
     normalize_y : bool
-        Fit to y after subtracting its mean and dividing by its standard deviation. A trend usually serves better.
+        Fit to y after subtracting its mean and dividing by its standard deviation. A trend usually serves better. Other
+        transforms of y, such as the logarithm, are a `likelihood`: "log_normal", "box_cox", "warped".
     copy_X_train : bool
         False keeps a reference to X instead of a copy, if X is an array of float64.
     n_targets : int or None
@@ -134,6 +137,11 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     noise : float, array-like of shape (n,), "auto" or None
         Noise variances. "auto" is one variance for all points, estimated together with the hyperparameters. None is "auto" for
         a kernel that is "auto" or text without noise, and otherwise zero; the kernel may then have a WhiteKernel.
+    mean : callable or None
+        A mean of the process that is known, such as the prediction of a model of the physics: a function of points of shape
+        (n, d) that returns (n,) or (n, n_targets), for example the method `predict` of another fitted model. It is subtracted
+        from the targets and added to predictions; what is left has the trend and the process. It is for normal noise. Models
+        with a function are kept by pickle or joblib.
     scale : {"auto", "shared", "each"}
         For several outputs: "shared" gives all the same covariance, "each" multiplies it by a variance that is estimated for
         each output (`scale_`), so that they may have any units. "auto" is "each" if a likelihood chooses, no noise variances
@@ -166,13 +174,17 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         that is estimated to take a minute (or `max_seconds`, if that is longer) and fits into half of the memory that is
         available; beyond, it approximates the choice of the hyperparameters, and the predictions if these would take a minute,
         too. `selection_.approximation` says which, and how good it is. Outliers are looked for where nothing is approximated.
-    likelihood : str, Likelihood or None
+    likelihood : str, Likelihood, list of these, or None
         What observations are given the function f, see :mod:`kernsel.likelihoods`: counts ("poisson", "negative_binomial",
         "binomial"), positive numbers ("gamma"), numbers between 0 and 1 ("beta"), real numbers with outliers ("student_t"),
-        quantiles (``AsymmetricLaplace(0.9)``) and others. None is normal noise. Parameters of the likelihood that are "auto"
-        are found together with the kernel's. With a likelihood, `predict` returns the mean of observations; `predict_latent`
-        that of f, which for counts is the logarithm of their rate; `predict_quantiles` intervals; the criterion is "lml", the
-        approximate marginal likelihood, or "loo_log_density"; and there is neither `noise` nor a treatment of outliers.
+        quantiles (``AsymmetricLaplace(0.9)``) and others. Targets that are normal after a transform have "log_normal",
+        "box_cox", "yeo_johnson", ``LogitNormal(lower, upper)`` or "normal_scores", whose densities are those of y. A list is of
+        several, of which the one is taken for which the criterion is best (a log likelihood less 1 for each parameter);
+        "warped" is the list of normal noise and of the transforms with a parameter that y may have. None is normal noise.
+        Parameters of the likelihood that are "auto" are found together with the kernel's. With a likelihood, `predict` returns
+        the mean of observations; `predict_latent` that of f, which for counts is the logarithm of their rate;
+        `predict_quantiles` intervals; the criterion is "lml", the approximate marginal likelihood, or "loo_log_density"; and
+        there is neither `noise` nor a treatment of outliers.
     inference : {"auto", "laplace", "ep", "mcmc"}
         How the posterior of f is approximated by a normal distribution, given a likelihood: Laplace's method takes the
         curvature at its mode, and expectation propagation ("ep") matches means and variances, which is more precise for
@@ -308,11 +320,12 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         criterion: str | Criterion | Loss = "lml",
         trend: Trend = "auto",
         noise: float | ArrayLike | Literal["auto"] | None = None,
+        mean: Mean = None,
         scale: Literal["auto", "shared", "each"] = "auto",
         shrinkage: float | Literal["auto"] | None = "auto",
         outliers: Literal["auto"] | ArrayLike | None = "auto",
         approximation: Wish = "auto",
-        likelihood: str | Observed | None = None,
+        likelihood: str | Observed | Sequence[str | Observed] | None = None,
         inference: Literal["auto", "laplace", "ep", "mcmc"] = "auto",
         hyperparameters: Literal["optimize", "sample"] = "optimize",
         n_draws: int | None = None,
@@ -331,6 +344,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         self.criterion = criterion
         self.trend = trend
         self.noise = noise
+        self.mean = mean
         self.scale = scale
         self.shrinkage = shrinkage
         self.outliers = outliers
@@ -456,6 +470,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             self.restore(state)
             return self
         sizes = {"exposure": exposure, "trials": trials}
+        if self.mean is not None:
+            self._require_mean_may_be_given(X)
         if self.likelihood is not None:
             if y is None:
                 raise ValueError("y: expected observations, got None")
@@ -468,12 +484,16 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         kernel, X = given.kernel_and_points()
         if kernel.reading() is not None:
             require_trend_of_objects(self.trend)
+            if self.mean is not None:
+                raise ValueError("mean: expected None for points that are objects; subtract it from y")
         y = given.y
         self._check(y)
         criterion = self._criterion()
         told = checked_groups(groups, len(y))
         self._require_optimizer(criterion)
         targets = given.targets
+        if self.mean is not None:
+            targets = targets - mean_at(self.mean, X, targets.shape[1])
         known, unknown = self._variances(len(y), noise)
         weights, kept = given.weights_used, np.arange(len(y))[given.used]
         if weights is not None:
@@ -799,6 +819,15 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             )
         return self.trend
 
+    def _require_mean_may_be_given(self, X: object) -> None:
+        """Raise for fits that know no mean."""
+        if self.likelihood is not None:
+            raise ValueError("mean: is of normal noise; with a likelihood, the trend may be a function of the points")
+        if self.hyperparameters == "sample":
+            raise ValueError('mean: expected None with hyperparameters="sample"; subtract it from y')
+        if is_of_rows(X):
+            raise ValueError("mean: expected None for rows that are read in blocks; subtract it from y, or give arrays")
+
     def _require_noise_once(self, noise: object) -> None:
         """Raise if noise variances are given to `fit` and as a parameter."""
         if noise is None:
@@ -919,6 +948,9 @@ def _numbers_of(values: float | Vector, rows: Indices) -> float | Vector:
 def _has_folds_of_rows(criterion: Criterion) -> bool:
     """Tell whether a criterion has a fold for each of the rows that `fit` is given, which tells what copies are."""
     folds: Any = getattr(criterion, "folds", None)
+    test: Any = getattr(criterion, "test", None)
+    if np.ndim(test):
+        return True
     return is_splits(folds) or (not hasattr(folds, "split") and np.ndim(folds) == 1)
 
 

@@ -19,6 +19,8 @@ from kernsel._search.observations import choose_with_likelihood
 from kernsel._search.plan import plan_for
 from kernsel._search.progress import remark, watched
 from kernsel.criteria import Criterion
+from kernsel.criteria import Likelihood as LogLikelihood
+from kernsel.criteria.names import name_of
 from kernsel.estimators.observed_process import conditioned_on
 from kernsel.estimators.process_sampling import sample_observed
 from kernsel.estimators.process_state import ProcessState
@@ -27,6 +29,7 @@ from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
 from kernsel.likelihoods import Likelihood
+from kernsel.likelihoods.named import likelihoods_among
 from kernsel.likelihoods.observations import Observations, sizes_of
 from kernsel.linalg.jitter import least_jitter
 
@@ -38,7 +41,7 @@ _FAR = 40.0  # from the observations on the scale of logarithms, whose functions
 def fit_to_observations(
     model: Any, X: Points, y: ArrayLike, groups: ArrayLike | None, sizes: Mapping[str, ArrayLike | None]
 ) -> ProcessState:
-    """Return the state of a Gaussian process that is fitted to observations of its likelihood.
+    """Return the state of a Gaussian process that is fitted to observations of its likelihood, or the best one of several.
 
     Parameters
     ----------
@@ -48,8 +51,42 @@ def fit_to_observations(
     sizes : dict
         The exposure, trials or weights of the observations, by name; None for those that were not given.
     """
-    likelihood: Likelihood = model.likelihood_given()
-    _require_defaults(model)
+    among = likelihoods_among(model.likelihood, y)
+    states = [_fitted(model, likelihood, X, y, groups, sizes, len(among)) for likelihood in among]
+    if len(states) == 1:
+        return states[0]
+    criterion = model._criterion()
+    scores = [_score(criterion, state) for state in states]
+    best = int(np.argmax(scores))
+    order = sorted(range(len(among)), key=lambda i: -scores[i])
+    told = ", ".join(f"{type(among[i]).__name__} {states[i].criterion_value:.6g}" for i in order)
+    compared = f"Likelihoods compared by {name_of(criterion)}: {told}."
+    if model.verbose:
+        remark(f"{type(model).__name__}: {compared}")
+    return replace(states[best], selection=replace(states[best].selection, compared=compared))
+
+
+def _score(criterion: Criterion, state: ProcessState) -> float:
+    """Return what is largest for the likelihood to take: of log likelihoods each parameter costs 1, as by Akaike."""
+    assert state.observed is not None
+    assert state.criterion_value is not None
+    value = state.criterion_value if criterion.larger_is_better else -state.criterion_value
+    if not isinstance(criterion, LogLikelihood):
+        return value
+    return value - sum(not parameter.fixed for parameter in state.observed.likelihood.parameters())
+
+
+def _fitted(
+    model: Any,
+    likelihood: Likelihood,
+    X: Points,
+    y: ArrayLike,
+    groups: ArrayLike | None,
+    sizes: Mapping[str, ArrayLike | None],
+    shares: int,
+) -> ProcessState:
+    """Return the state of the process with one likelihood, whose search takes one of `shares` equal parts of the time."""
+    _require_defaults(model, likelihood)
     given = training_set(model, model._prior_kernel(), X, y)
     kernel, X = given.kernel_and_points()
     if given.y.ndim != 1 and given.y.shape[1] != 1:
@@ -70,6 +107,7 @@ def fit_to_observations(
     told = checked_groups(groups, len(observed))
     counts = sizes_of(likelihood, dict(sizes), len(observed))
     likelihood.check(observed, counts)
+    likelihood = likelihood.with_units_of(observed)
     inference = "auto" if model.inference == "mcmc" else model.inference
     observations = Observations(likelihood, observed, counts, inference)
     X = X.copy() if model.copy_X_train else X
@@ -102,7 +140,7 @@ def fit_to_observations(
                 names=model.feature_names(),
                 n_restarts=model.n_restarts_optimizer,
                 random_state=model.random_state,
-                budget=Budget(model.max_evaluations, np.inf if model.max_seconds is None else model.max_seconds, tell),
+                budget=Budget(model.max_evaluations, np.inf if model.max_seconds is None else model.max_seconds / shares, tell),
                 approximation=plan.search,
             )
     selection = replace(selection, not_sought=model._not_sought(criterion, kernel))
@@ -141,11 +179,11 @@ def fit_to_observations(
     return state
 
 
-def _require_defaults(model: Any) -> None:
+def _require_defaults(model: Any, likelihood: Likelihood) -> None:
     """Raise for parameters that belong to normal noise."""
     if model.noise is not None:
         raise ValueError(
-            f"noise: {type(model.likelihood_given()).__name__} observations have no noise but that of the likelihood; "
+            f"noise: {type(likelihood).__name__} observations have no noise but that of the likelihood; "
             "a WhiteKernel in the kernel adds one to the latent function"
         )
     for name, usual in (("normalize_y", False), ("scale", "auto")):

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Seed, Vector
 from kernsel._data.allowed import require, whole
+from kernsel._data.mean import mean_at
 from kernsel._data.noise import variances
 from kernsel._data.points import in_parts, new_points, reading_of, validated
 from kernsel._data.rows import is_of_dask
@@ -114,7 +115,7 @@ class ProcessPredictions(FittedProcess):
             kernel = kernel.for_data(Z)
             require(self, {"n_targets": N_TARGETS})
             m = 1 if self.n_targets is None else self.n_targets
-            mean = np.zeros((len(Z), m))
+            mean = mean_at(self.mean, Z, m)
             factor, flat = np.ones(m), m == 1
             extra = self._given_noise() if noisy else 0.0
         else:
@@ -127,6 +128,8 @@ class ProcessPredictions(FittedProcess):
             else:
                 mean = self.posterior_.mean(Z)
             mean = mean * self._y_train_std + self._y_train_mean
+            if self.mean is not None:
+                mean = mean + mean_at(self.mean, Z, mean.shape[1])
             factor, flat = self.scale_ * self._y_train_std**2, self._flat
             extra = self._noise_of_prediction(noisy)
         least = self.jitter_ if fitted else 0.0
@@ -254,6 +257,8 @@ class ProcessPredictions(FittedProcess):
         check_is_fitted(self, "kernel_")
         if reading_of(self.kernel_) is not None:
             raise ValueError(f"X: there are no derivatives in points that are objects, which {self.kernel_} is of")
+        if self.mean is not None:
+            raise ValueError("mean: its derivatives are not known; fit y without it, and add them to this gradient")
         Z = np.asarray(validated(self, X, dtype=np.float64, reset=False))
         if self._sampled is not None:
             of_mean, of_variance = self._sampled.gradients(Z)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from kernsel._data.mean import mean_at
 from kernsel._data.noise import variances
 from kernsel._data.points import new_points
 from kernsel.estimators.guarded import changes
@@ -66,7 +67,8 @@ class ProcessUpdates(ProcessFunctionals):
         values = np.asarray(check_array(y, dtype=np.float64, ensure_2d=False, input_name="y"))
         if values.shape != (len(Z), outputs) and not (outputs == 1 and values.shape == (len(Z),)):
             raise ValueError(f"y: expected shape {(len(Z), outputs) if outputs > 1 else (len(Z),)}, got {values.shape}")
-        values = (values.reshape(len(Z), outputs) - self._y_train_mean) / self._y_train_std
+        values = values.reshape(len(Z), outputs) - mean_at(self.mean, Z, outputs)
+        values = (values - self._y_train_mean) / self._y_train_std
         if noise is None:
             if np.ptp(self.noise_) > 0 or np.ptp(self._alpha_known) > 0:
                 raise ValueError("noise: give the variances for the new points, since those of the others differ")

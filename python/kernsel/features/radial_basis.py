@@ -20,14 +20,14 @@ __all__ = ["RadialBasis"]
 class RadialBasis(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: ignore[misc]
     """Kernel functions at some centres: phi_j(x) = k(x, c_j).
 
-    The centres c_j are points of `fit`, each the farthest from all centres before it, so that the greatest distance of a point
-    from a centre is at most twice that of the best choice of as many centres. Distances are taken after dividing each column by
-    its standard deviation. O(n n_centers d) operations.
+    The centres c_j are given, or points of `fit`, each the farthest from all centres before it, so that the greatest distance
+    of a point from a centre is at most twice that of the best choice of as many centres. Distances are taken after dividing
+    each column by its standard deviation. O(n n_centers d) operations.
 
     Parameters
     ----------
-    n_centers : int
-        If there are fewer distinct points, these are the centres.
+    n_centers : int or array-like of shape (n_centers, d)
+        Their number, or the centres themselves. If there are fewer distinct points than the number, these are the centres.
     kernel : Kernel, optional
         None stands for ``RBF("auto")``. "auto" parameters are set in `fit`, from the points.
     random_state : int, RandomState instance or None
@@ -55,7 +55,7 @@ class RadialBasis(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: ignore
     (2, 4)
     """
 
-    def __init__(self, n_centers: int = 100, *, kernel: Kernel | None = None, random_state: Seed = None) -> None:
+    def __init__(self, n_centers: int | ArrayLike = 100, *, kernel: Kernel | None = None, random_state: Seed = None) -> None:
         self.n_centers = n_centers
         self.kernel = kernel
         self.random_state = random_state
@@ -75,9 +75,13 @@ class RadialBasis(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: ignore
         self : RadialBasis
         """
         del y
-        count = whole_number("n_centers", self.n_centers)
+        given = np.ndim(self.n_centers) > 0
+        count = 0 if given else whole_number("n_centers", self.n_centers)
         points, weights = self.points_of_fit(X, sample_weight)
         self.kernel_ = self.resolved(self.kernel, points, weights)
+        if given:
+            self.centers_ = _given_centers(self.n_centers, points.shape[1])
+            return self
         scaled = (points - np.average(points, axis=0, weights=weights)) / Data(points, None, weights).spreads
         if self.random_state is None:
             first = int(np.argmin(np.sum(scaled**2, axis=1)))
@@ -103,6 +107,14 @@ class RadialBasis(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: ignore
     @property
     def _n_features_out(self) -> int:
         return len(self.centers_)
+
+
+def _given_centers(centers: ArrayLike, d: int) -> Matrix:
+    """Return centres that were given; raise unless they are points of d columns."""
+    array = np.asarray(centers, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != d or not len(array) or not np.isfinite(array).all():
+        raise ValueError(f"n_centers: expected a number, or finite centres of shape (n, {d}), got shape {array.shape}")
+    return array.copy()
 
 
 def _farthest_points(points: Matrix, count: int, first: int) -> list[int]:

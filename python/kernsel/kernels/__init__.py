@@ -30,6 +30,7 @@ from kernsel.kernels.stationary import (
     SpectralMixture,
     Wendland,
 )
+from kernsel.kernels.warped_inputs import WarpedInputs
 from kernsel.kernels.written import kernel
 
 __all__ = [
@@ -66,6 +67,7 @@ __all__ = [
     "Sum",
     "Transform",
     "Warp",
+    "WarpedInputs",
     "Wendland",
     "WhiteKernel",
     "from_sklearn",

@@ -3,8 +3,9 @@
 For real numbers :class:`Gaussian`, :class:`StudentT` (with outliers), :class:`Laplace` (the median),
 :class:`AsymmetricLaplace` (any quantile), :class:`CensoredGaussian` and :class:`HeteroscedasticGaussian` (noise that is a
 function of the points); for positive numbers :class:`Gamma`; between 0 and 1
-:class:`Beta`; for counts :class:`Poisson` and :class:`NegativeBinomial`; for classes and successes :class:`Bernoulli`,
-:class:`Binomial` and :class:`Ordinal`. One's own is a subclass of :class:`Likelihood`, which
+:class:`Beta`; for numbers that are normal after a transform :class:`LogNormal`, :class:`LogitNormal`, :class:`BoxCox`,
+:class:`YeoJohnson` and :class:`NormalScores`; for counts :class:`Poisson` and :class:`NegativeBinomial`; for classes and
+successes :class:`Bernoulli`, :class:`Binomial` and :class:`Ordinal`. One's own is a subclass of :class:`Likelihood`, which
 :func:`kernsel.testing.check_likelihood` checks.
 
 All have the same methods: the log density and its derivatives, moments over a normal f, means, variances, probabilities,
@@ -22,12 +23,14 @@ from kernsel.likelihoods.ordinal import Ordinal
 from kernsel.likelihoods.parameter import LikelihoodParameter
 from kernsel.likelihoods.student_t import StudentT
 from kernsel.likelihoods.successes import Bernoulli, Binomial
+from kernsel.likelihoods.warped import BoxCox, LogitNormal, LogNormal, NormalScores, YeoJohnson
 
 __all__ = [
     "AsymmetricLaplace",
     "Bernoulli",
     "Beta",
     "Binomial",
+    "BoxCox",
     "CensoredGaussian",
     "Gamma",
     "Gaussian",
@@ -35,8 +38,12 @@ __all__ = [
     "Laplace",
     "Likelihood",
     "LikelihoodParameter",
+    "LogNormal",
+    "LogitNormal",
     "NegativeBinomial",
+    "NormalScores",
     "Ordinal",
     "Poisson",
     "StudentT",
+    "YeoJohnson",
 ]

@@ -133,6 +133,10 @@ class Likelihood(ABC):
         """Return the same likelihood with other values of its parameters, logarithms where these are searched for."""
         return self
 
+    def with_units_of(self, y: ArrayLike) -> Self:  # noqa: ARG002
+        """Return the likelihood with what it takes from the observations that a model is fitted to and then keeps: units."""
+        return self
+
     def core(self) -> _core.Likelihood:
         """Return the likelihood as the core has it."""
         return _core.likelihood_given(Given(self))

@@ -12,6 +12,7 @@ from kernsel.likelihoods.laplace import AsymmetricLaplace, Laplace
 from kernsel.likelihoods.ordinal import Ordinal
 from kernsel.likelihoods.student_t import StudentT
 from kernsel.likelihoods.successes import Bernoulli, Binomial
+from kernsel.likelihoods.warped import BoxCox, LogitNormal, LogNormal, NormalScores, Warped, YeoJohnson
 
 __all__ = ["in_words", "numbers_of"]
 
@@ -28,6 +29,12 @@ _WORDS: dict[type[Likelihood], str] = {
     Binomial: "successes in trials, each with the probability 1 / (1 + exp(-f))",
     Gamma: "gamma distributed around exp(f), with a standard deviation of {spread:.3g} of the mean",
     Beta: "beta distributed around 1 / (1 + exp(-f)), of concentration {concentration:.3g}",
+    LogNormal: "logarithms with normal errors, times {unit:.3g} of variance {noise:.3g}: {percent:.3g} % of y",
+    LogitNormal: "logits between {limits} with normal errors, times {unit:.3g} of variance {noise:.3g}",
+    BoxCox: "the power {power:.3g} of Box and Cox (0: the logarithm) with normal errors, in the unit {unit:.3g} of variance "
+    "{noise:.3g}",
+    YeoJohnson: "the power {power:.3g} of Yeo and Johnson with normal errors, in the unit {unit:.3g} of variance {noise:.3g}",
+    NormalScores: "normal scores with normal errors of variance {noise:.3g}",
     Ordinal: "classes in an order, divided by the thresholds {thresholds}",
 }
 
@@ -51,7 +58,11 @@ def in_words(likelihood: Likelihood) -> str:
     if words is None:
         return f"observations of {likelihood!r:.100}"
     numbers: dict[str, object] = dict(numbers_of(likelihood))
-    if isinstance(likelihood, CensoredGaussian):
+    if isinstance(likelihood, Warped):
+        noise, unit = float(numbers_of(likelihood)["noise"]), getattr(likelihood, "unit", 1.0)
+        numbers["unit"] = unit = 1.0 if unit == "auto" else unit
+        numbers["percent"] = 100 * noise**0.5 / unit
+    if isinstance(likelihood, (CensoredGaussian, LogitNormal)):
         numbers["limits"] = f"{likelihood.lower:g} to {likelihood.upper:g}"
     if isinstance(likelihood, AsymmetricLaplace):
         numbers["percent"] = 100 * likelihood.quantile

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernsel.kernels import Columns, Composition, Kernel, Transform, Warp
+from kernsel.kernels import Columns, Composition, Kernel, Transform, Warp, WarpedInputs
 from kernsel.kernels.hyperparameter import numbers
 from kernsel.report.formats import split_unit
 from kernsel.report.inputs import inputs_of
@@ -103,7 +103,7 @@ def _owner(kernel: Kernel, path: list[str], names: list[str]) -> tuple[Kernel, l
     for attribute in path:
         if isinstance(kernel, Columns):
             columns = [names.index(c) if isinstance(c, str) else columns[int(c)] for c in kernel.columns]
-        elif isinstance(kernel, Composition | Transform | Warp):
+        elif isinstance(kernel, Composition | Transform | Warp | WarpedInputs):
             columns = []
         kernel = getattr(kernel, attribute)
     return kernel, columns

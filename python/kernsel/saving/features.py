@@ -121,12 +121,12 @@ def _write_features(features: BaseEstimator, to: Writing) -> None:
     to.json["columns"] = int(features.n_features_in_)
     if hasattr(features, "feature_names_in_"):
         to.json["column_names"] = [str(name) for name in features.feature_names_in_]
-    for name in ("powers_", "mean_", "scale_", "frequencies_", "landmarks_"):
+    for name in ("powers_", "mean_", "scale_", "weights_", "frequencies_", "landmarks_"):
         if hasattr(features, name):
             to.array(name, getattr(features, name))
     if isinstance(features, Fourier):
         to.value("variance_", features.variance_)
-    if not isinstance(features, Polynomial):
+    if hasattr(features, "kernel_"):
         to.kernel("kernel", features.kernel_)
 
 
@@ -144,6 +144,10 @@ def _read_features(given: Fields) -> BaseEstimator:
             features.scale_ = given.array("scale_", d)
             if not features.scale_.all():
                 raise ValueError(f"{given.prefix}scale_: expected numbers that are not zero")
+            count = len(features.powers_)
+            features.weights_ = given.array("weights_", count) if given.has("weights_") else np.ones(count)  # as in 0.1.0
+            if given.has("kernel"):
+                features.kernel_ = given.kernel("kernel")
             return features
         features.kernel_ = given.kernel("kernel")
         if isinstance(features, Nystrom):

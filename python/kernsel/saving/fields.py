@@ -353,6 +353,8 @@ class Fields:
                     return _likelihood(_LIKELIHOODS[kind], decoded)
             case {"features": str(kind), "options": dict(options), **rest} if kind in _FEATURES and not rest:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
+                if kind == "Polynomial":
+                    decoded = {"kernel": None} | decoded  # not in files of version 0.1.0
                 if set(decoded) == set(_FEATURES[kind]().get_params()):
                     return _FEATURES[kind](**decoded)
             case {"vecchia": dict(numbers), **rest} if not rest and {*numbers, "inducing"} == _NUMBERS_OF_VECCHIA:
@@ -364,7 +366,7 @@ class Fields:
                     return Nystrom(**decoded)  # type: ignore[arg-type]
             case {"process": dict(options), **rest} if not rest:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
-                decoded = {"likelihood": None, "inference": "auto"} | decoded  # not in files of version 0.1.0
+                decoded = {"likelihood": None, "inference": "auto", "mean": None} | decoded  # not in files of version 0.1.0
                 if set(decoded) == set(GaussianProcessRegressor().get_params()):
                     return GaussianProcessRegressor().set_params(**decoded)
         raise self._wrong(name, "a value", value)

@@ -23,6 +23,7 @@ _LATER = {
     "inference": "auto",
     "hyperparameters": "optimize",
     "n_draws": None,
+    "mean": None,
 }
 
 

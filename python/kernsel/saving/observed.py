@@ -9,7 +9,7 @@ import numpy as np
 from kernsel._solve.posterior import Posterior
 from kernsel.estimators.observed_process import ObservedProcess
 from kernsel.estimators.two_processes import TwoProcesses
-from kernsel.likelihoods import AsymmetricLaplace, CensoredGaussian, Likelihood, Ordinal
+from kernsel.likelihoods import Likelihood
 from kernsel.likelihoods.observations import Observations
 from kernsel.saving.fields import Fields, Writing
 
@@ -73,12 +73,4 @@ def read_observations(given: Fields, n: int, outputs: int, *, two: bool) -> Obse
 def _core_form(likelihood: Likelihood) -> list[object]:
     """Return the name of a likelihood in C++ and its arguments, see ``likelihoods::named`` of ``kernsel/likelihood.hpp``."""
     core = likelihood.core()
-    numbers = [float(np.exp(value)) if log else float(value) for _, value, _, _, log in core.parameters]
-    if isinstance(likelihood, Ordinal):
-        numbers = np.cumsum(numbers).tolist()  # the first threshold and the steps between them
-    if isinstance(likelihood, CensoredGaussian):
-        limits = [float(likelihood.lower), float(likelihood.upper)]
-        return ["censored_gaussian", *numbers, *(limit if np.isfinite(limit) else None for limit in limits)]
-    if isinstance(likelihood, AsymmetricLaplace):
-        numbers.append(float(likelihood.quantile))
-    return [core.name, *numbers]
+    return [core.name, *(number if np.isfinite(number) else None for number in core.arguments)]

@@ -34,8 +34,9 @@ def write_selection(selection: Selection, to: Writing) -> None:
     to.values(selection, "at_bounds", "flat", "not_sought", "ended", "seconds")
     if selection.remarks:
         to.values(selection, "remarks")
-    if selection.approximation:
-        to.values(selection, "approximation")
+    for name in ("approximation", "compared"):
+        if getattr(selection, name):
+            to.values(selection, name)
     if selection.rows is not None:
         to.array("rows", selection.rows)
     if not np.isnan(selection.spread):
@@ -72,6 +73,7 @@ def read_selection(given: Fields) -> Selection:
             remarks=given.texts("remarks") if given.has("remarks") else [],
             rows=given.array("rows", None, dtype=np.int64).astype(np.intp) if given.has("rows") else None,
             likelihood=given.likelihood("likelihood") if given.has("likelihood") else None,
+            compared=given.text("compared") if given.has("compared") else "",
         )
 
 

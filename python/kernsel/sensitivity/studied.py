@@ -151,6 +151,8 @@ def _expanded(model: Any, d: int, output: int) -> Expansion:
         raise NoProductError(f"f is a {type(model).__name__}, and no GaussianProcessRegressor of normal noise or KernelRidge")
     if model._sampled is not None:
         raise NoProductError("predictions are means over draws of hyperparameters")
+    if model.mean is not None:
+        raise NoProductError("the known mean is a function")
     posterior: Posterior = model.posterior_
     if isinstance(posterior, FunctionalPosterior):
         raise NoProductError("the process is known by slopes or averages, too")

@@ -158,6 +158,8 @@ def study(
             if model is None:
                 model = selected.best_estimator_
                 remarks += [_for_command(remark) for remark in selected.about_likelihood]
+                if isinstance(model, GaussianProcessRegressor) and model.selection_.compared:
+                    remarks.append(model.selection_.compared)
             lines[name] = []
             for one in selected.tried:
                 lines[name].append(line_of(one, X, y, trend, table.names, groups))

@@ -36,7 +36,7 @@ from kernsel.kernels.amplitudes import with_amplitudes
 from kernsel.kernels.objects import Mixed, Points, Reading
 from kernsel.kernels.written import KernelLike
 from kernsel.likelihoods import Likelihood
-from kernsel.likelihoods.named import likelihood_of
+from kernsel.likelihoods.named import require_likelihood
 from kernsel.likelihoods.words import in_words as likelihood_in_words
 from kernsel.study.as_good import marked, simplest_of_the_best
 from kernsel.study.encoded import Encoding, PredictsTables, encoded
@@ -116,6 +116,7 @@ class Selected(PredictsTables):
             *getattr(found, "remarks", []),
             *([f"{said[0].upper()}{said[1:]}"] if said else []),
             *([] if far is None else [far.said(rows)]),
+            *filter(None, [getattr(found, "compared", "")]),
             *self.about_likelihood,
         ]
 
@@ -137,7 +138,8 @@ class Selected(PredictsTables):
         return in_words(model, model.feature_names() if self.encoding is None else self.encoding.names)
 
     def __str__(self) -> str:
-        names = next((list(one.others) for one in self.tried if one.others), [])
+        found = [one.others for one in self.tried if one.others]
+        names = [name for name in found[0] if all(name in others for others in found)] if found else []
         rest = [*names, "seconds"] if names else ["found", "noise", "evals", "seconds"]
         widths = [9] * len(names) + [7] if names else [5, 9, 5, 7]
         stacked = self.best_estimator_ if isinstance(self.best_estimator_, StackedRegressor) else None
@@ -199,7 +201,7 @@ def select(
     groups: ArrayLike | None = None,
     time: ArrayLike | None = None,
     approximation: Wish = "auto",
-    likelihood: str | Likelihood | None = None,
+    likelihood: str | Likelihood | Sequence[str | Likelihood] | None = None,
     exposure: ArrayLike | str | None = None,
     trials: ArrayLike | str | None = None,
     n_jobs: int | None = None,
@@ -272,7 +274,8 @@ def select(
         `estimator` that has this parameter gets it, unless it is "auto". :attr:`Selected.remarks` say what was approximated.
     likelihood : str, Likelihood or None
         That of the observations given the function, see :mod:`kernsel.likelihoods`, such as "poisson" for counts and
-        "student_t" for data with outliers; None is normal noise. Its parameters are found with each kernel. Kernels are then
+        "student_t" for data with outliers; None is normal noise. "warped", or a list, leaves it to the data,
+        see :class:`kernsel.GaussianProcessRegressor`. Its parameters are found with each kernel. Kernels are then
         compared by the approximate evidence at its maximum, "lml", less half the logarithm of n for each
         hyperparameter, or by the criterion "loo_log_density". Without one,
         :attr:`Selected.remarks` say so if the targets look like counts, or if errors of points that are left out have heavy
@@ -341,7 +344,8 @@ def select(
             raise ValueError("likelihood: is of a Gaussian process; with an estimator, expected it in its parameter likelihood")
         if not is_auto(noise):
             raise ValueError("noise: with a likelihood, which is all noise there is, expected none")
-        estimator = GaussianProcessRegressor(trend=trend, approximation=approximation, likelihood=likelihood_of(likelihood))
+        require_likelihood(likelihood)
+        estimator = GaussianProcessRegressor(trend=trend, approximation=approximation, likelihood=likelihood)
         criterion = "lml" if criterion is None else criterion
         estimator.set_params(criterion=criterion_named(criterion, {}))
     observed = getattr(estimator, "likelihood", None) is not None

@@ -23,6 +23,7 @@ from kernsel.kernels import (
     Product,
     RationalQuadratic,
     Sum,
+    WarpedInputs,
     WhiteKernel,
 )
 from kernsel.kernels.automatic import Data
@@ -293,6 +294,9 @@ class _Words:
             return f"a smooth function that changes over {self.over(factor, kernel.length_scale)}"
         if isinstance(kernel, RationalQuadratic):
             return f"a function of many scales around {self.over(factor, kernel.length_scale)}"
+        if isinstance(kernel, WarpedInputs):
+            of_columns = kernel.kernel if factor is kernel else factor.replaced(kernel=kernel.kernel)
+            return f"{self.noun(of_columns)}, of warped columns"
         if isinstance(kernel, Composition):
             return f"a function of the features of {kernel.inner}{where}"
         if isinstance(kernel, ObjectKernel):

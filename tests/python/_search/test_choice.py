@@ -119,7 +119,7 @@ def test_the_objective_is_the_criterion_with_all_derivatives(data):
         trial = search.evaluate(x.tolist(), 1)
         value = ks.evaluate(criterion, kernel, X, y, noise=0.05 + 1e-8, trend="constant").value
         assert_forward(trial["criterion"], value, condition, len(y), np.float64)
-        in_nats = {True: -value, False: len(y) / 2 * (1.0 if name == "risk" else np.log(abs(value)))}
+        in_nats = {True: -value, False: len(y) / 2 * (1.0 if name in ("risk", "holdout") else np.log(abs(value)))}
         assert_forward(trial["value"], in_nats[criterion.larger_is_better], condition, len(y), np.float64)
         slopes, error = reference.central_differences(lambda z: search.evaluate(z.tolist(), 0)["value"], x)  # noqa: B023
         assert (np.abs(trial["gradient"] - slopes) <= 10 * error).all(), name

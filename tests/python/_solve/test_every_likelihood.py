@@ -24,6 +24,8 @@ EVERY = {
     "negative": lk.NegativeBinomial(2.5),
     "gamma": lk.Gamma(1.7),
     "beta": lk.Beta(4.0),
+    "box cox": lk.BoxCox(0.4, 0.05, unit=2.0),
+    "yeo johnson": lk.YeoJohnson(1.3, 0.05, unit=0.7, location=0.2),
 }
 
 

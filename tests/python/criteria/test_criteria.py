@@ -37,7 +37,9 @@ def test_values_by_refitting(name, trend, kernel):
         H = trend_matrix(trend, X)
         extra = options(name)
         smoothing = 0.1 * y.std()
-        expected = ref.criterion(name, K, total, H, y.reshape(N, -1), extra.get("folds"), extra.get("sigma"), smoothing)
+        expected = ref.criterion(
+            name, K, total, H, y.reshape(N, -1), extra.get("folds", extra.get("test")), extra.get("sigma"), smoothing
+        )
         ev = ks.evaluate(name, k, X, y, noise=noise, trend=trend, **extra)
         # The condition of the matrix amplifies rounding, and so does that of the trend.
         limit = 64 * N * eps(float) * np.linalg.cond(K + np.diag(total)) * (np.linalg.cond(H) if H.size else 1.0)
@@ -277,7 +279,7 @@ def test_derivatives_in_any_unit_of_y(name, exponent):
     # The derivative of a squared error in P has the fourth power of the unit, which no double can hold.
     s = 2.0**exponent
     X, y, noise = data(2)
-    power = {"loo": 2, "gcv": 2, "risk": 2, "kfold": 2, "loo_crps": 1, "loo_absolute": 1}.get(name, 0)
+    power = {"loo": 2, "gcv": 2, "risk": 2, "kfold": 2, "holdout": 2, "loo_crps": 1, "loo_absolute": 1}.get(name, 0)
     for of_kernel in (1.0, s):  # is the kernel of the size of y squared, or 1?
         if of_kernel == 1 and (power == 0 or name == "loo_crps"):
             continue  # what sees the variance of the kernel

@@ -6,7 +6,8 @@ from scipy import stats
 from sklearn.model_selection import GroupKFold
 
 import kernsel as ks
-from kernsel.criteria import LeaveOneOut
+from kernsel.criteria import HoldOut, LeaveOneOut
+from kernsel.criteria.base import Given
 from kernsel.kernels import RBF, Matern
 
 import reference as ref
@@ -144,3 +145,25 @@ def test_what_cannot_be_left_out_is_refused(repeated):
             ks.evaluate(how.pop("criterion"), RBF(), X, y, noise=noise, **how)
     with pytest.raises(ValueError, match="X: all rows are equal"):
         ks.evaluate(LeaveOneOut(), RBF(), np.ones((4, 1)), np.arange(4.0), noise=0.1)
+
+
+def test_points_that_are_held_out(rng):
+    X = rng.uniform(0, 5, (24, 1))
+    X[20] = X[3]
+    y = np.sin(2 * X[:, 0]) + 0.1 * rng.standard_normal(24)
+    k, mask = RBF(0.7), np.arange(24) >= 18
+    values = [ks.evaluate("holdout", k, X, y, noise=0.1, test=test).value for test in (mask, np.arange(18, 24), range(-6, 0))]
+    assert values[0] == values[1] == values[2]
+    drawn = HoldOut(0.25).test_points(Given(X, y, np.arange(24)))
+    assert drawn.sum() in (6, 7)
+    assert drawn[20] == drawn[3]  # equal rows stay together
+    gp = ks.GaussianProcessRegressor("RBF", criterion=HoldOut(mask)).fit(X, y)
+    refit = ks.GaussianProcessRegressor(gp.kernel_, noise=gp.noise_, optimizer=None, trend="constant").fit(X[:18], y[:18])
+    assert gp.criterion_value_ == pytest.approx(np.mean((y[18:] - refit.predict(X[18:])) ** 2), rel=1e-6)
+    for bad, said in (
+        (1.5, "expected a share between 0 and 1, indices"),
+        ([30], "expected a share between 0 and 1, indices of some of 24 points"),
+        (np.ones(24, dtype=bool), "got 24 test points of 24"),
+    ):
+        with pytest.raises(ValueError, match=f"^test: .*{said}"):
+            ks.evaluate("holdout", k, X, y, noise=0.1, test=bad)

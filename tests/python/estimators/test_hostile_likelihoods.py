@@ -27,6 +27,11 @@ CASES = {
     "quantile": (ANY, (), ""),
     "ordinal": (np.tile([0.0, 1.0, 2.0], N // 3), (-1, 0.5, 3), "expected classes, whole numbers from 0 to n_classes - 1"),
     "censored": (np.maximum(ANY, 0), (-0.1,), "expected numbers from the lower to the upper limit"),
+    "log_normal": (WHOLE + 1, (0, -1), "expected positive numbers"),
+    "logit_normal": (SHARES, (0, 1), "expected numbers between the lower and the upper limit, both excluded"),
+    "box_cox": (WHOLE + 1, (0, -1), "expected positive numbers"),
+    "yeo_johnson": (ANY, (), ""),
+    "normal_scores": (ANY, (), ""),
 }
 OBJECTS = {"quantile": AsymmetricLaplace(0.9), "ordinal": Ordinal(3), "censored": CensoredGaussian(lower=0.0)}
 each = pytest.mark.parametrize("name", CASES)

@@ -11,6 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import kernsel as ks
+from kernsel import kernels
 from kernsel.features import Fourier, Polynomial, RadialBasis
 from kernsel.kernels import (
     RBF,
@@ -266,3 +268,37 @@ def test_in_a_pipeline(rng):
     y = np.sin(X[:, 0])
     for transformer in (Polynomial(7), RadialBasis(20), Fourier(20, random_state=0)):
         assert make_pipeline(transformer, LinearRegression()).fit(X, y).score(X, y) > 0.999
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        kernels.Polynomial(3, 0.7, [1.0, 2.0]),
+        kernels.Polynomial(2, 0.0),
+        0.3 * kernels.DotProduct(0.8),
+        kernels.Linear([0.5, 3.0]) * 2.0,
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_ridge_regression_on_features_of_a_kernel_is_that_of_the_kernel(kernel, fit_intercept, rng, tmp_path):
+    X, Z = rng.standard_normal((30, 2)), rng.standard_normal((7, 2))
+    y = X[:, 0] ** 3 - X[:, 1] + 2 + 0.1 * rng.standard_normal(30)
+    features = Polynomial(kernel=kernel)
+    assert features.fit_transform(X) @ features.transform(Z).T == pytest.approx(kernel(X, Z), rel=1e-12, abs=1e-12)
+    primal = ks.RidgeRegression(features, alpha=0.5, fit_intercept=fit_intercept).fit(X, y)
+    dual = ks.KernelRidge(kernel, alpha=0.5, fit_intercept=fit_intercept).fit(X, y)
+    assert primal.predict(Z) == pytest.approx(dual.predict(Z), rel=1e-10, abs=1e-10)  # the condition of K + alpha, times eps
+    ks.save(primal, tmp_path / "a.ksl")
+    assert ks.load(tmp_path / "a.ksl").predict(Z) == pytest.approx(primal.predict(Z), rel=1e-14)
+
+
+def test_given_centres(rng):
+    X, centers = rng.standard_normal((9, 2)), np.array([[0.0, 1.0], [2.0, 3.0]])
+    assert RadialBasis(centers, kernel=RBF(1.0)).fit_transform(X) == pytest.approx(RBF(1.0)(X, centers))
+    with pytest.raises(
+        ValueError, match=r"^n_centers: expected a number, or finite centres of shape \(n, 2\), got shape \(2, 3\)"
+    ):
+        RadialBasis(np.ones((2, 3))).fit(X)
+    with pytest.raises(ValueError, match=r"^kernel: RBF.* has no polynomial features; Polynomial, DotProduct, Linear"):
+        Polynomial(kernel=RBF(1.0)).fit(X)

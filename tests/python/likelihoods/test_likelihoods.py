@@ -44,6 +44,16 @@ CASES = {
         None,
         lambda f, e: stats.beta(4 * sigmoid(f), 4 * sigmoid(-f)),
     ),
+    "log normal": (
+        lk.LogNormal(0.3, unit=1.5),
+        REAL**2 + 0.1,
+        None,
+        lambda f, e: stats.lognorm(0.3**0.5 / 1.5, scale=1.5 * np.exp(f / 1.5)),
+    ),
+    "logit normal": (lk.LogitNormal(-2.0, 10.0, 0.3, 1.5), REAL, None, None),
+    "box cox": (lk.BoxCox(0.4, 0.3, 1.5), REAL**2 / 9 + 0.1, None, None),
+    "yeo johnson": (lk.YeoJohnson(0.4, 0.3, 1.5, location=0.2), REAL, None, None),
+    "scores": (lk.NormalScores(0.3, ((-2.0, -1.5, 0.5), (0.0, 0.0, 2.0), (1.0, 1.0, 0.6), (4.0, 1.7, 0.1))), REAL, None, None),
 }
 everywhere = pytest.mark.parametrize("case", CASES)
 with_a_distribution = pytest.mark.parametrize("case", [name for name, case in CASES.items() if case[3]])

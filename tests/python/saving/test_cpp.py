@@ -113,6 +113,7 @@ def every_kernel():
             kernels.Composition(RBF(2.0), Linear(1.0)),
             kernels.Transform(RBF(1.0), [[1.0, 0.2], [0.0, 3.0]]),
             kernels.Functionals(0.7 * RBF(columns) + Matern(1.5, nu=2.5)),
+            kernels.WarpedInputs(RBF(1.0), [0.7, 1.3], 1.6, lower=[-1.0, -2.0], upper=1.0),
         )
 
 
