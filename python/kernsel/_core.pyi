@@ -691,13 +691,15 @@ class SupportFit(TypedDict):
     indefinite: bool
 
 class SupportSolver:
-    def __init__(self, kernel: Kernel, X: ArrayLike, megabytes: float) -> None: ...
+    def __init__(self, kernel: Kernel, X: ArrayLike, megabytes: float, noise: list[float]) -> None: ...
     def solve(
         self,
         y: ArrayLike,
-        bounds: list[float],
+        lower: list[float],
+        upper: list[float],
         epsilon: float,
         intercept: bool,
+        total: float,
         start: list[float],
         tolerance: float,
         iterations: int,

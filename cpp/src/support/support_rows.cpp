@@ -1,6 +1,7 @@
 #include "support/support_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "kernsel/gram.hpp"
@@ -18,6 +19,12 @@ Status reserve(Memory& memory, Index numbers) {
 
 }  // namespace
 
+bool SupportSolver::Rows::noise_fits() const {
+  const bool valid =
+      std::all_of(given_noise_.begin(), given_noise_.end(), [](double v) { return v >= 0.0 && std::isfinite(v); });
+  return valid && (given_noise_.empty() || static_cast<Index>(given_noise_.size()) == X_.rows);
+}
+
 Status SupportSolver::Rows::start() {
   if (started_) return {};
   const Index n = X_.rows;
@@ -25,6 +32,10 @@ Status SupportSolver::Rows::start() {
   noise_.resize(static_cast<std::size_t>(n));
   Status status = gram_diagonal<double>(kernel_, X_, vector(diagonal_.data(), n));
   if (status.ok()) status = gram_noise(kernel_, X_, vector(noise_.data(), n));
+  for (std::size_t i = 0; i < given_noise_.size(); ++i) {
+    noise_[i] += given_noise_[i];
+    diagonal_[i] += given_noise_[i];
+  }
   active_.resize(static_cast<std::size_t>(n));
   std::iota(active_.begin(), active_.end(), Index{0});
   stride_ = round_up(n, padding);
@@ -33,7 +44,10 @@ Status SupportSolver::Rows::start() {
     status = reserve(matrix_, stride_ * n);
     double* K = static_cast<double*>(matrix_.data());
     if (status.ok()) status = gram<double>(kernel_, X_, View<double>{K, n, n, stride_, 1});
-    for (Index i = 0; i < n && status.ok(); ++i) std::fill(K + i * stride_ + n, K + (i + 1) * stride_, 0.0);
+    for (Index i = 0; i < n && status.ok(); ++i) {
+      std::fill(K + i * stride_ + n, K + (i + 1) * stride_, 0.0);
+      if (!given_noise_.empty()) K[i * stride_ + i] += given_noise_[static_cast<std::size_t>(i)];
+    }
     if (status.ok()) computed_ += n;
   } else if (status.ok()) {
     row_of_.assign(static_cast<std::size_t>(n), nullptr);
@@ -167,8 +181,9 @@ Status SupportSolver::Rows::near_solution(const SupportProblem& problem, std::ve
   if ((whole_ ? 12.0 : 4.0) * n * n > static_cast<double>(bytes_)) return {};  // half a matrix for the factor
   drop_pages();
   pages_.clear();
-  const double largest = *std::max_element(diagonal_.begin(), diagonal_.end());
-  return kernsel::near_solution(kernel_, X_, problem, largest, a);
+  std::vector<double> product;
+  const Status status = multiply(interior_start(problem), product);
+  return status.ok() ? kernsel::near_solution(kernel_, X_, given_noise_, problem, diagonal_, product, a) : status;
 }
 
 Status SupportSolver::Rows::multiply(const std::vector<double>& a, std::vector<double>& out) const {

@@ -1,6 +1,7 @@
 // Rows of a kernel matrix, which are computed when they are needed and kept as far as memory allows.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "base/memory.hpp"
@@ -12,9 +13,12 @@ namespace kernsel {
 // computed together; the least recently used page makes room for new rows.
 class SupportSolver::Rows {
  public:
-  Rows(const Kernel& kernel, View<const double> X, std::size_t bytes) : kernel_(kernel), X_(X), bytes_(bytes) {}
+  Rows(const Kernel& kernel, View<const double> X, std::size_t bytes, std::vector<double> noise)
+      : kernel_(kernel), X_(X), bytes_(bytes), given_noise_(std::move(noise)) {}
 
   Index points() const { return X_.rows; }
+  // Whether the noise that was given is one finite number for each point, not negative, or none at all.
+  bool noise_fits() const;
   const std::vector<double>& diagonal() const { return diagonal_; }
   Index computed() const { return computed_; }
 
@@ -54,7 +58,8 @@ class SupportSolver::Rows {
   Kernel kernel_;
   View<const double> X_;
   std::size_t bytes_;
-  std::vector<double> diagonal_, noise_;  // noise_: see gram_noise()
+  std::vector<double> given_noise_;       // (n) or empty
+  std::vector<double> diagonal_, noise_;  // noise_: that of the kernel, see gram_noise(), and what was given
   bool started_ = false, whole_ = false;
   Memory matrix_, active_points_;
   View<const double> active_X_;
