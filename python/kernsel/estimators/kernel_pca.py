@@ -247,7 +247,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise ValueError("fit_inverse_transform: expected True in the fit, got False, so that there is no map back")
         coordinates = np.asarray(check_array(T, dtype=np.float64, input_name="T"))
         if coordinates.shape[1] != len(self.eigenvalues_):
-            raise ValueError(f"T: expected {len(self.eigenvalues_)} columns, one for each component, got {coordinates.shape[1]}")
+            raise ValueError(
+                f"T: expected {len(self.eigenvalues_)} columns, one for each component, got {coordinates.shape[1]}"
+            )
         return np.asarray(self.kernel_back_.matmul(coordinates, self.X_transformed_fit_, self.dual_coef_))
 
     def _fit_map_back(self, given: TrainingSet) -> None:

@@ -162,7 +162,7 @@ class OneClassSVM(OutlierMixin, FunctionMachine):  # type: ignore[misc]
         found = self._solve(kernel, points, weights)
         self.kernel_ = given.kernel if isinstance(given.kernel, str) else kernel
         self._keep(given.original, found)
-        self.offset_ = -found.intercept
+        self.offset_ = -float(found.intercept)
         self._warn([found], kernel, points)
         if self.verbose:
             print(f"OneClassSVM: {found.told(len(points))}")
