@@ -91,18 +91,18 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     Examples
     --------
-    Two rings, which no line separates, but the first component does:
+    Two rings, which no line separates: of the quadratic functions the third has the distance from the origin.
 
     >>> import numpy as np, kernsel as ks
     >>> angle = np.linspace(0, 2 * np.pi, 60, endpoint=False)
     >>> ring = np.column_stack([np.cos(angle), np.sin(angle)])
     >>> X = np.vstack([ring, 3 * ring])
     >>> pca = ks.KernelPCA(ks.kernels.Polynomial(2, 0.0), n_components=3).fit(X)
-    >>> t = pca.transform(X)[:, 0]
+    >>> t = pca.transform(X)[:, 2]
     >>> bool(t[:60].max() < t[60:].min())
     True
     >>> pca.explained_variance_ratio_.round(2).tolist()
-    [0.42, 0.42, 0.16]
+    [0.36, 0.36, 0.28]
     """
 
     def __init__(
