@@ -61,6 +61,7 @@ py::dict solve(Solver& self, const py::object& y, Numbers lower, Numbers upper, 
   result["intercept"] = fit.intercept;
   result["primal"] = fit.primal;
   result["gap"] = fit.gap;
+  result["rounding"] = fit.rounding;
   result["iterations"] = fit.iterations;
   result["rounds"] = fit.rounds;
   result["rows"] = fit.rows;

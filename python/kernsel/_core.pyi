@@ -684,6 +684,7 @@ class SupportFit(TypedDict):
     intercept: float
     primal: float
     gap: float
+    rounding: float
     iterations: int
     rounds: int
     rows: int

@@ -47,6 +47,7 @@ struct SupportFit {
   std::vector<double> a;
   double intercept = 0.0;
   double primal = 0.0, gap = 0.0;  // the objective, and an upper bound of its difference from the minimum
+  double rounding = 0.0;           // a gap that rounding errors may leave where large coefficients cancel in the function
   Index iterations = 0;            // the number of steps of two coefficients, or of one
   Index rounds = 0;                // the number of sets of points that were solved for
   Index rows = 0;                  // the number of rows of the kernel matrix that were computed

@@ -150,10 +150,19 @@ struct SupportSolver::Run {
   double rounding() const {
     double sum = 0.0;
     for (Index i = 0; i < n; ++i)
-      sum += std::max(upper(i), -lower(i)) *
-             (2.0 * std::abs(problem.y(i, 0)) + std::abs(G[static_cast<std::size_t>(i)]) + std::abs(fit.intercept));
+      sum +=
+          largest(i) * (2.0 * std::abs(problem.y(i, 0)) + std::abs(G[static_cast<std::size_t>(i)]) + std::abs(fit.intercept));
     return 16.0 * std::numeric_limits<double>::epsilon() * sum;
   }
+  // About the rounding error of the gap if large coefficients cancel in K a, of which |K_ij a_j| are at most the terms.
+  double cancellation() const {
+    double terms = 0.0, sum = 0.0;
+    for (Index j = 0; j < n; ++j) terms += root(j) * std::abs(a(j));
+    for (Index i = 0; i < n; ++i) sum += largest(i) * root(i) * terms;
+    return std::numeric_limits<double>::epsilon() * sum;
+  }
+  double largest(Index i) const { return std::max(upper(i), -lower(i)); }
+  double root(Index i) const { return std::sqrt(std::max(rows.diagonal()[static_cast<std::size_t>(i)], 0.0)); }
   bool solved() const { return gap <= options.tolerance * std::abs(primal()); }
 
   Status begin();
@@ -480,6 +489,7 @@ Status SupportSolver::Run::go() {
   const double slow = 1e7 + 0.04 * std::pow(static_cast<double>(n), 3.0);
   bool jumped = false;
   double least_gap = infinity;
+  std::vector<double> least;    // the coefficients with the least gap after the interior point method
   Index since = 0, checks = 0;  // since: rounds without progress; checks: exact recomputations
   while (status.ok()) {
     if (solved()) {
@@ -504,6 +514,7 @@ Status SupportSolver::Run::go() {
       recent.clear();
       status = jump();
       if (!status.ok()) break;
+      least_gap = infinity;
       continue;
     }
     if (options.shrinking && !rows.whole() && fit.rounds % 8 == 7 && violation() <= shrink_below) {
@@ -524,6 +535,7 @@ Status SupportSolver::Run::go() {
     if (gap < 0.999 * least_gap) {
       least_gap = gap;
       since = 0;
+      if (jumped) least = fit.a;
     }
     if ((moved && (shrunk || !jumped || ++since < 1000))) continue;
     if (!shrunk) {  // only rounding errors are left
@@ -536,6 +548,19 @@ Status SupportSolver::Run::go() {
     const Status again = refresh();
     if (status.ok()) status = again;
   }
+  if (status.ok() && !fit.converged) {
+    if (!least.empty() && gap > least_gap) {  // rounding errors have led away from there
+      const double before = gap;
+      fit.a.swap(least);
+      status = refresh();
+      if (status.ok() && gap > before) {
+        fit.a.swap(least);
+        status = refresh();
+      }
+    }
+    fit.converged = solved();
+  }
+  fit.rounding = cancellation();
   fit.gap = gap;
   fit.primal = primal();
   fit.rows = rows.computed();
@@ -548,7 +573,7 @@ SupportSolver::~SupportSolver() = default;
 
 Status SupportSolver::solve(const SupportProblem& problem, const SupportOptions& options, SupportFit& fit) {
   const Index n = rows_->points();
-  fit.intercept = fit.primal = fit.gap = 0.0;
+  fit.intercept = fit.primal = fit.gap = fit.rounding = 0.0;
   fit.iterations = fit.rounds = fit.rows = 0;
   fit.converged = fit.indefinite = false;
   if (n == 0) return Status::invalid("support vectors: there are no points");

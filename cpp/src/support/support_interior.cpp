@@ -4,20 +4,26 @@
 //     g + epsilon - z_p + w_p = 0,   -g + epsilon - z_q + w_q = 0,   g = K a - y + b,   p z = (C - p) w = mu,   sum a = sum
 //
 // for mu = 0. The method solves them for a sequence of mu > 0 that goes to zero. A Newton step solves (K + D) da + db = h with
-// a diagonal D, as kernel ridge regression does. All linear conditions hold from the start on. Predictor and corrector use the
-// same factor. Where a bound is zero, p or q is: this half of the point does not exist, and only the other one moves.
+// a diagonal D, as kernel ridge regression does (support_newton.hpp). All linear conditions hold from the start on. Predictor
+// and corrector use the same factor. Where a bound is zero, p or q is: this half of the point does not exist, and only the
+// other one moves.
 #include "support/support_interior.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <memory>
 
-#include "kernsel/gram.hpp"
+#include "support/support_newton.hpp"
 
 namespace kernsel {
 
 namespace {
 
 using Numbers = std::vector<double>;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double good_enough = 0.01;  // the gap, relative to the objective, from which the rounds go on
 
 // One of the two halves of a: p, with sign 1, or q, with sign -1.
 struct Half {
@@ -43,27 +49,25 @@ Shares start_of(const SupportProblem& problem) {
 
 class InteriorPoint {
  public:
-  InteriorPoint(const Kernel& k, View<const double> X, const Numbers& noise, const SupportProblem& problem, double largest)
-      : k_(k),
-        X_(X),
-        noise_(noise),
-        problem_(problem),
-        n_(X.rows),
-        floor_(1e-15 * largest * static_cast<double>(X.rows)),
-        huge_(1e20 * largest) {}
+  InteriorPoint(NewtonSystem& system, const SupportProblem& problem) : system_(system), problem_(problem), n_(problem.y.rows) {}
 
-  // Runs the method from interior_start(), `product` being K times that; `done` tells whether it has converged.
-  Status run(const Numbers& product, bool& done) {
+  // Runs the method from interior_start(), `product` being K times that. Returns the least gap, relative to the objective, in
+  // `relative`, and the coefficients there.
+  Status run(const Numbers& product, double& relative, Numbers& a) {
     begin(product);
-    double before = 1e300;
+    relative = infinity;
+    double before = infinity;
     for (int iteration = 0; iteration < 60; ++iteration) {
-      const double gap = complementarity(), relative = gap / (1e-300 + objective(gap));
-      if (!std::isfinite(relative)) return {};
+      const double gap = complementarity(), now = gap / (1e-300 + objective(gap));
+      if (!std::isfinite(now)) break;
+      if (now < relative) {
+        relative = now;
+        a = coefficients();
+      }
       // When rounding errors dominate, the gap does not decrease any more.
-      done = !(relative > 1e-9) || (relative < 1e-4 && gap > 0.5 * before);
-      if (done) return {};
+      if (now <= 1e-9 || (now < 1e-4 && gap > 0.5 * before)) break;
       before = gap;
-      Status status = factorize();
+      Status status = system_.factorize(give());
       const double mu = gap / (2.0 * static_cast<double>(count_));
       if (status.ok()) status = direction(0.0, false);
       if (!status.ok()) return status;
@@ -76,6 +80,7 @@ class InteriorPoint {
     return {};
   }
 
+ private:
   // Returns the coefficients. Those that are zero or at a bound within the accuracy of the method are set to it, and the others
   // are changed so that the sum is what it has to be, if there is an intercept.
   Numbers coefficients() const {
@@ -98,7 +103,6 @@ class InteriorPoint {
     return a;
   }
 
- private:
   void begin(const Numbers& product) {
     const auto size = static_cast<std::size_t>(n_);
     const Shares shares = start_of(problem_);
@@ -122,9 +126,8 @@ class InteriorPoint {
         half->w[i] = std::max(-slope, 0.0) + level;
       }
     }
-    D_.resize(size);
     h_.resize(size);
-    pair_.resize(2 * size);
+    a_.resize(size);
   }
 
   bool out(std::size_t i) const { return p_.bound[i] == 0.0 && q_.bound[i] == 0.0; }
@@ -157,12 +160,11 @@ class InteriorPoint {
     return half.bound[i] == 0.0 ? 0.0 : 1.0 / (half.z[i] / half.value[i] + half.w[i] / (half.bound[i] - half.value[i]));
   }
 
-  Status factorize() {
-    for (std::size_t i = 0; i < D_.size(); ++i)
-      D_[i] = out(i) ? huge_ : std::clamp(1.0 / (give(p_, i) + give(q_, i)), floor_, huge_);
-    Numbers added(D_);
-    for (std::size_t i = 0; i < noise_.size(); ++i) added[i] += noise_[i];
-    return kernsel::factorize<double>(k_, X_, vector<const double>(added.data(), n_), L_);
+  // How far a coefficient moves by a unit of slope.
+  Numbers give() const {
+    Numbers both(g_.size());
+    for (std::size_t i = 0; i < both.size(); ++i) both[i] = give(p_, i) + give(q_, i);
+    return both;
   }
 
   // The terms mu / p - mu / (C - p) of the right-hand side of a half, with the second-order corrections from the predictor.
@@ -176,33 +178,19 @@ class InteriorPoint {
   Status direction(double mu, bool corrected) {
     const std::size_t size = g_.size();
     Numbers rho_p(size, 0.0), rho_q(size, 0.0);
-    double sum = -problem_.sum;
     for (std::size_t i = 0; i < size; ++i) {
-      pair_[i] = pair_[i + size] = 0.0;
       h_[i] = 0.0;
+      a_[i] = p_.value[i] - q_.value[i];
       if (out(i)) continue;
       rho_p[i] = -g_[i] - problem_.epsilon + wish(p_, i, mu, corrected);
       rho_q[i] = g_[i] - problem_.epsilon + wish(q_, i, mu, corrected);
       const double give_p = give(p_, i), give_q = give(q_, i);
       h_[i] = (rho_p[i] * give_p - rho_q[i] * give_q) / (give_p + give_q);
-      pair_[i] = h_[i];
-      pair_[i + size] = 1.0;
-      sum += p_.value[i] - q_.value[i];
     }
-    const Status status = solve<double>(L_, columns(pair_.data(), n_, problem_.intercept ? 2 : 1));
+    const Status status = system_.solve(h_, a_, slope_);
     if (!status.ok()) return status;
-    double with_h = 0.0, with_ones = 0.0;
     for (std::size_t i = 0; i < size; ++i) {
       if (out(i)) continue;
-      with_h += pair_[i];
-      with_ones += pair_[i + size];
-    }
-    const double db = problem_.intercept ? (with_h + sum) / with_ones : 0.0;
-    slope_.assign(size, 0.0);
-    for (std::size_t i = 0; i < size; ++i) {
-      if (out(i)) continue;
-      const double da = pair_[i] - (problem_.intercept ? db * pair_[i + size] : 0.0);
-      slope_[i] = h_[i] - D_[i] * da;  // the change of g
       const double ways[] = {(rho_p[i] - slope_[i]) * give(p_, i), (rho_q[i] + slope_[i]) * give(q_, i)};
       int at = 0;
       for (Half* half : {&p_, &q_}) {
@@ -242,18 +230,14 @@ class InteriorPoint {
         half->z[i] += length * half->step_z[i];
         half->w[i] += length * half->step_w[i];
       }
-    for (std::size_t i = 0; i < g_.size(); ++i) g_[i] += length * slope_[i];
+    system_.move(length, slope_, g_);
   }
 
-  const Kernel& k_;
-  View<const double> X_;
-  const Numbers& noise_;
+  NewtonSystem& system_;
   const SupportProblem& problem_;
   Index n_, count_ = 0;  // count_: of the halves
-  double floor_, huge_;
   Half p_{1.0, {}, {}, {}, {}, {}, {}, {}}, q_{-1.0, {}, {}, {}, {}, {}, {}, {}};
-  Numbers g_, D_, h_, pair_, slope_;
-  LowerTiles<double> L_;
+  Numbers g_, h_, a_, slope_;  // slope_: the change of g in the last Newton step
 };
 
 }  // namespace
@@ -267,11 +251,13 @@ std::vector<double> interior_start(const SupportProblem& problem) {
 
 Status near_solution(const Kernel& k, View<const double> X, const std::vector<double>& noise, const SupportProblem& problem,
                      const std::vector<double>& diagonal, const std::vector<double>& product, std::vector<double>& a) {
-  InteriorPoint method(k, X, noise, problem, *std::max_element(diagonal.begin(), diagonal.end()));
-  bool done = false;
-  const Status status = method.run(product, done);
+  std::unique_ptr<NewtonSystem> system;
+  Status status = newton_system(k, X, noise, problem, diagonal, interior_start(problem), system);
+  double relative = infinity;
+  std::vector<double> found;
+  if (status.ok()) status = InteriorPoint(*system, problem).run(product, relative, found);
   if (status.code == Code::not_positive_definite || status.code == Code::out_of_memory) return {};
-  if (status.ok() && done) a = method.coefficients();
+  if (status.ok() && relative < good_enough) a = found;
   return status;
 }
 

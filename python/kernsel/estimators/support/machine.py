@@ -31,6 +31,7 @@ __all__ = ["ALLOWED", "FunctionMachine", "SupportMachine", "coefficients_of_colu
 
 _MANY = 1000  # the number of points on which a user's kernel is checked for negative eigenvalues
 _POSITIVE = number("positive").said("a number, positive")
+_ROUNDING = 10.0  # a gap up to so many times what rounding errors leave is due to them
 _WITHOUT_GAMMA = ("linear", "cosine", "additive_chi2", "precomputed")
 
 # The allowed values of the parameters that all support vector machines share.
@@ -117,9 +118,17 @@ class SupportMachine(FittedModel, BaseEstimator):  # type: ignore[misc]
         open_gaps = [one for one in found if not one.converged]
         if open_gaps:
             worst = max(open_gaps, key=lambda one: one.gap / (abs(one.objective) or 1.0))
-            why = "max_iter" if 0 <= self.max_iter <= worst.iterations else "tol, which is below what rounding allows"
+            if 0 <= self.max_iter <= worst.iterations:
+                why = "raise max_iter"
+            elif worst.gap <= _ROUNDING * worst.rounding and worst.rounding > self.tol * abs(worst.objective):
+                why = (
+                    "the terms of the function are so large that rounding errors of their sum leave as much; scale the columns "
+                    "of X or the kernel so that k(x, x) is near 1, or lower the weight of the errors"
+                )
+            else:
+                why = "raise tol, which is below what rounding allows"
             warnings.warn(
-                f"the duality gap is {worst.gap:.3g}, of an objective of {worst.objective:.6g}: raise {why}",
+                f"the duality gap is {worst.gap:.3g}, of an objective of {worst.objective:.6g}: {why}",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -28,6 +28,8 @@ class SupportSolution:
         |f - b|^2 / 2 + the sum of the losses, see :meth:`SupportVectors.between`.
     gap : float
         The duality gap, an upper bound of the difference between the objective and its minimum.
+    rounding : float
+        A gap that rounding errors may leave where large coefficients cancel in the function.
     iterations, rows : int
         The number of steps, each of two coefficients, and of rows of the kernel matrix that were computed so far.
     converged : bool
@@ -40,6 +42,7 @@ class SupportSolution:
     intercept: float
     objective: float
     gap: float
+    rounding: float
     iterations: int
     rows: int
     converged: bool
@@ -186,6 +189,7 @@ class SupportVectors:
             found["intercept"] * unit + middle,
             found["primal"] * unit * unit,
             max(found["gap"], 0.0) * unit * unit,
+            found["rounding"] * unit * unit,
             found["iterations"],
             found["rows"],
             found["converged"],
