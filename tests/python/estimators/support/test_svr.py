@@ -473,7 +473,7 @@ def test_what_was_not_looked_for_is_said(how, expected, rng, capsys):
 
 @pytest.mark.parametrize("intercept", [True, False])
 def test_a_kernel_of_raw_columns_and_a_large_c(intercept):
-    # C k(x, x) is 1e13 times y: coefficients cancel in f, whose function of four columns has hardly a norm. So the objective is C
+    # C k(x, x) is 1e13 times y: coefficients cancel in f, whose function of four columns has hardly a norm. The objective is C
     # times the losses, and those hardly depend on C.
     x, y = np.array(SPEED, dtype=float).reshape(-1, 1), np.array(DISTANCE, dtype=float)
     options = {"epsilon": 15.0, "fit_intercept": intercept}
