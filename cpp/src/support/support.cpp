@@ -383,7 +383,7 @@ Status SupportSolver::Run::step(const std::vector<Index>& set, bool all, bool po
     least = std::max(least, diagonal[k]);
   }
   if (!all) {
-    // Rows of the whole matrix have a column for each point, other rows one for each active point.
+    // Rows have a column for each point if the whole matrix fits, otherwise one for each active point.
     for (Index c = 0; c < size; ++c) {
       const double* from = of[static_cast<std::size_t>(c)];
       for (Index r = 0; r < size; ++r)
@@ -521,7 +521,7 @@ Status SupportSolver::Run::go() {
       status = shrink();
       if (!status.ok()) break;
     }
-    const bool together = rows.whole() && n <= 2 * wish;
+    const bool together = rows.at_once() && n <= 2 * wish;
     const Index size = std::min({together ? n : wish, room, static_cast<Index>(active().size())});
     if (together) recent.clear();
     if (static_cast<Index>(recent.size()) > size / 2) recent.resize(static_cast<std::size_t>(size / 2));

@@ -12,6 +12,7 @@ namespace kernsel {
 namespace {
 
 constexpr Index padding = LowerTiles<double>::padding;
+constexpr Index most_at_once = 512;
 
 Status reserve(Memory& memory, Index numbers) {
   return memory.reserve(static_cast<std::size_t>(std::max<Index>(numbers, 1)) * sizeof(double));
@@ -40,7 +41,8 @@ Status SupportSolver::Rows::start() {
   std::iota(active_.begin(), active_.end(), Index{0});
   stride_ = round_up(n, padding);
   whole_ = static_cast<double>(stride_) * static_cast<double>(n) * sizeof(double) <= static_cast<double>(bytes_);
-  if (status.ok() && whole_) {
+  at_once_ = whole_ && n <= most_at_once;
+  if (status.ok() && at_once_) {
     status = reserve(matrix_, stride_ * n);
     double* K = static_cast<double*>(matrix_.data());
     if (status.ok()) status = gram<double>(kernel_, X_, View<double>{K, n, n, stride_, 1});
@@ -116,7 +118,7 @@ Status SupportSolver::Rows::free_page(Index& page) {
   const Index room = capacity() / page_rows, count = static_cast<Index>(pages_.size());
   const auto oldest =
       std::min_element(pages_.begin(), pages_.end(), [](const Page& a, const Page& b) { return a.used < b.used; });
-  if (count < room && (oldest == pages_.end() || oldest->used > 0)) {
+  if ((whole_ || count < room) && (oldest == pages_.end() || oldest->used > 0)) {
     pages_.emplace_back();
     page = count;
     return reserve(pages_.back().memory, page_rows * stride_);
@@ -130,7 +132,7 @@ Status SupportSolver::Rows::free_page(Index& page) {
 Status SupportSolver::Rows::fetch(const std::vector<Index>& points, std::vector<const double*>& rows) {
   if (static_cast<Index>(points.size()) > capacity()) return Status::invalid("support vectors: more rows than can be kept");
   rows.resize(points.size());
-  if (whole_) {
+  if (at_once_) {
     const double* K = static_cast<const double*>(matrix_.data());
     for (std::size_t k = 0; k < points.size(); ++k) rows[k] = K + points[k] * stride_;
     return {};
@@ -144,7 +146,7 @@ Status SupportSolver::Rows::fetch(const std::vector<Index>& points, std::vector<
       missing.push_back(i);
   }
   const auto in_use = std::count_if(pages_.begin(), pages_.end(), [this](const Page& page) { return page.used == clock_; });
-  if (!missing.empty() && (in_use + 1) * page_rows + static_cast<Index>(missing.size()) > capacity()) {
+  if (!whole_ && !missing.empty() && (in_use + 1) * page_rows + static_cast<Index>(missing.size()) > capacity()) {
     drop_pages();  // the pages in use and the missing rows would not fit together
     missing = points;
   }
@@ -179,8 +181,10 @@ Status SupportSolver::Rows::fetch(const std::vector<Index>& points, std::vector<
 Status SupportSolver::Rows::near_solution(const SupportProblem& problem, std::vector<double>& a) {
   const auto n = static_cast<double>(X_.rows);
   if ((whole_ ? 12.0 : 4.0) * n * n > static_cast<double>(bytes_)) return {};  // half a matrix for the factor
-  drop_pages();
-  pages_.clear();
+  if (!whole_) {
+    drop_pages();
+    pages_.clear();
+  }
   std::vector<double> product;
   const Status status = multiply(interior_start(problem), product);
   return status.ok() ? kernsel::near_solution(kernel_, X_, given_noise_, problem, diagonal_, product, a) : status;

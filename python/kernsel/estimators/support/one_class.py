@@ -230,4 +230,4 @@ class OneClassSVM(OutlierMixin, FunctionMachine):  # type: ignore[misc]
     def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
         """Return the decision function, see `FittedModel`."""
         del level, noisy, output
-        return Prediction(self.decision_function(X), mean_name="decision function")
+        return Prediction(self.decision_function(X), mean_name="decision function", boundary=0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import RegressorMixin
 from kernsel._base.annotations import Vector
 from kernsel._data.allowed import FLAG, Allowed, number, require
 from kernsel._data.training import training_set
+from kernsel.estimators.fitted import ShownData
 from kernsel.estimators.support.machine import ALLOWED, FunctionMachine, require_some_weight
 from kernsel.estimators.support.vectors import SupportSolution
 from kernsel.kernels import Kernel
@@ -79,6 +81,10 @@ class PenalizedMachine(RegressorMixin, FunctionMachine):  # type: ignore[misc]
     def _options(self) -> dict[str, Any]:
         """Return the options of `SupportVectors.between`."""
         return {"fit_intercept": self.fit_intercept, **self._solver_options()}
+
+    def shown_data(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ShownData:
+        """Return the training data, which must be given; nearly all are support vectors, which tells nothing."""
+        return replace(super().shown_data(X, y, output), support=np.zeros(0, dtype=np.intp))
 
     def predict(self, X: Points) -> Vector:
         """Return f(X), computed from the support vectors in O(m n_SV) kernel evaluations.

@@ -325,7 +325,7 @@ class SVC(ClassifierMixin, SupportMachine):  # type: ignore[misc]
         del level, noisy, output
         if len(self.classes_) > 2:
             raise ValueError(f"model: expected an SVC of two classes, which has one function, got {len(self.classes_)} classes")
-        return Prediction(self.decision_function(X), mean_name="decision function")
+        return Prediction(self.decision_function(X), mean_name="decision function", boundary=0.0)
 
     @property
     def coef_(self) -> Any:
