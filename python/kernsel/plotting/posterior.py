@@ -210,7 +210,9 @@ class PosteriorDisplay:
         classes = getattr(model, "classes_", None)
         name = name_of_target(target_name, y)
         decides = found.boundary is not None
-        on_margins = decides and data.targets is not None and classes is not None and len(scene.columns) == 1
+        targets = data.targets
+        if decides and targets is not None and classes is not None and len(scene.columns) == 1:
+            targets = 2 * targets - 1  # where the margins are
         display = cls(
             grid=scene.grid,
             mean=scene.shaped(found.mean),
@@ -219,7 +221,7 @@ class PosteriorDisplay:
             spread=scene.shaped(found.spread),
             samples=samples,
             X=points[:, scene.columns],
-            y=2 * data.targets - 1 if on_margins else data.targets,
+            y=targets,
             on_grid=not others,
             names=[all_names[k] for k in scene.columns],
             target_name=found.mean_name if decides else name if classes is None else f"probability of {classes[1]}",

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.allowed import FLAG, number, one_of, require
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import dense, training_set
 from kernsel.estimators.classification.parameters import labels_of
-from kernsel.estimators.fitted import Prediction
+from kernsel.estimators.fitted import Prediction, ShownData
 from kernsel.estimators.support.machine import ALLOWED, SupportMachine, coefficients_of_columns, sum_over_vectors
 from kernsel.estimators.support.vectors import SupportSolution, SupportVectors
 from kernsel.kernels import Kernel
@@ -319,6 +319,11 @@ class SVC(ClassifierMixin, SupportMachine):  # type: ignore[misc]
             sizes[:, first] += value
             sizes[:, second] -= value
         return votes + sizes / (3 * (np.abs(sizes) + 1)) if with_sizes else votes
+
+    def shown_data(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ShownData:
+        """Return the training data, which must be given, with the labels 0 and 1 of two classes, see `FittedModel`."""
+        labels = None if y is None else (column_or_1d(y) == self.classes_[-1]).astype(np.float64)
+        return super().shown_data(X, labels, output)
 
     def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
         """Return the decision function of two classes, see `FittedModel`."""
