@@ -26,8 +26,8 @@ class KernelHuberRegressor(PenalizedMachine):
     With a large `delta` this is :class:`kernsel.KernelRidge` with the same `alpha`. Errors beyond `delta` pull at f by no more
     than those of size delta: a_i = w_i r_i / alpha, with |a_i| <= w_i delta / alpha. The fit solves the dual problem,
     min a'(K + alpha / W) a / 2 - a'y with these bounds (and sum a_i = 0 with an intercept), by the solver of
-    :class:`kernsel.SVR`, up to a duality gap that is reported. Most coefficients are not zero: the cost is some twenty
-    times that of `KernelRidge` if many points are within `delta`.
+    :class:`kernsel.SVR`, up to a duality gap that is reported. Most coefficients are not zero, and a fit takes about as
+    long as one of `KernelRidge`, or a few times that.
 
     Parameters
     ----------
