@@ -14,6 +14,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/parallel.hpp"
 #include "support/support_newton.hpp"
 
 namespace kernsel {
@@ -67,7 +68,9 @@ class InteriorPoint {
       // When rounding errors dominate, the gap does not decrease any more.
       if (now <= 1e-9 || (now < 1e-4 && gap > 0.5 * before)) break;
       before = gap;
-      Status status = system_.factorize(give());
+      Status status;
+      if (asked_to_stop()) status.code = Code::interrupted;
+      if (status.ok()) status = system_.factorize(give());
       const double mu = gap / (2.0 * static_cast<double>(count_));
       if (status.ok()) status = direction(0.0, false);
       if (!status.ok()) return status;
