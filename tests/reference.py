@@ -434,22 +434,27 @@ def support_vectors(K, y, C, epsilon, intercept=True):
     C = np.broadcast_to(np.asarray(C, dtype=float), (len(K),))
     most = np.abs(y).max() / np.diag(K).min()
     while True:
-        a, b = boxed(K, y, np.minimum(C, most), epsilon, intercept)
+        bound = np.minimum(C, most)
+        a, b = boxed(K, y, -bound, bound, epsilon, intercept)
         if most >= C.max() or np.abs(a).max() < 0.1 * most:
             return a, b
         most *= 10.0
 
 
-def boxed(K, y, C, epsilon, intercept):
-    """Minimize a'Ka / 2 - a'y + epsilon |a|_1 for |a_i| <= C_i, by an interior point method in x: a = S x - s, 0 <= x <= 1."""
-    used = np.flatnonzero(C)
-    D = np.diag(C[used])
+def boxed(K, y, lower, upper, epsilon, intercept, total=0.0):
+    """Minimize a'Ka / 2 - a'y + epsilon |a|_1 for lower <= a <= upper, and sum a = total if there is an intercept.
+
+    An interior point method in x: a = S x - s, 0 <= x <= 1.
+    """
+    used = np.flatnonzero(upper > lower)
+    low, high = lower[used], upper[used]
     # Both parts of a; without epsilon, nothing keeps them apart.
-    S, s = (np.hstack([D, -D]), 0.0 * C[used]) if epsilon else (2 * D, C[used])
+    S, s = (np.hstack([np.diag(high), np.diag(low)]), 0.0 * low) if epsilon else (np.diag(high - low), -low)
+    most = max(high.max(), -low.min())
     n, K_used = S.shape[1], K[np.ix_(used, used)]
     H, g = S.T @ K_used @ S, epsilon * np.abs(S).sum(axis=0) - S.T @ (y[used] + K_used @ s)
-    unit = np.abs(g).max()
-    H, g, A, right = H / unit, g / unit, S.sum(axis=0)[None, :] / C.max(), np.array([s.sum() / C.max()])
+    unit = np.abs(g).max() or np.abs(H).max()
+    H, g, A, right = H / unit, g / unit, S.sum(axis=0)[None, :] / most, np.array([(s.sum() + total) / most])
     if not intercept:
         A, right = A[:0], right[:0]
     x, b, low, high = np.full(n, 0.5), np.zeros(len(A)), np.ones(n), np.ones(n)
@@ -479,14 +484,20 @@ def boxed(K, y, C, epsilon, intercept):
         x, b, low, high = x + t * dx, b + t * db, low + t * dlow, high + t * dhigh
     a = np.zeros(len(K))
     a[used] = S @ x - s
-    return a, float(b[0] * unit / C.max()) if intercept else 0.0
+    return a, float(b[0] * unit / most) if intercept else 0.0
 
 
 def support_objectives(K, y, C, epsilon, a, b):
     """Return the primal and the dual objective."""
+    return machine_objectives(K, y, np.negative(C), C, epsilon, a, b)
+
+
+def machine_objectives(K, y, lower, upper, epsilon, a, b, total=0.0):
+    """Return the primal and the dual objective of a machine with these bounds."""
     f = K @ a
-    loss = np.maximum(np.abs(y - f - b) - epsilon, 0.0)
-    return a @ f / 2 + np.sum(C * loss), a @ y - a @ f / 2 - epsilon * np.abs(a).sum()
+    over, under = np.maximum(y - f - b - epsilon, 0.0), np.maximum(f + b - y - epsilon, 0.0)
+    primal = a @ f / 2 + np.sum(upper * over - np.asarray(lower) * under) + b * total
+    return primal, a @ y - a @ f / 2 - epsilon * np.abs(a).sum()
 
 
 def transport_plan(a, b, x, y):

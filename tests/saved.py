@@ -122,6 +122,16 @@ MODELS = {
     "svr without support": lambda: svr("rbf", epsilon=10.0).fit(X, y),
     "svr of a matrix": lambda: svr("precomputed").fit(K, y),
     "svr of sparse points": lambda: svr(Linear(1.0)).fit(sparse.csr_matrix(np.where(X > 1, X, 0)), y),
+    "classes by support vectors": lambda: ks.SVC(C=3.0, class_weight={"up": 2.0, "down": 1}).fit(
+        table, np.where(two, "up", "down"), weights
+    ),
+    "three classes by support vectors": lambda: ks.SVC("rbf", break_ties=True).fit(
+        sparse.csr_matrix(np.where(X > 1, X, 0)), labels
+    ),
+    "one class": lambda: ks.OneClassSVM(nu=0.3).fit(table),
+    "one class of a matrix": lambda: ks.OneClassSVM("precomputed").fit(K),
+    "robust": lambda: ks.KernelHuberRegressor(alpha=0.1, delta=0.2).fit(table, y, weights),
+    "quantile": lambda: ks.KernelQuantileRegressor("rbf", quantile=0.8).fit(X, y),
     "linear": lambda: ridge().fit(X, Y),
     "linear, dual": lambda: ridge(alpha=0.5, solver="dual", fit_intercept=False).fit(table, y),
     "polynomials": lambda: ridge(features.Polynomial(3), criterion="reml").fit(table, y, sample_weight=weights),
@@ -156,4 +166,4 @@ def points(name):
         return Matern(2.0, nu=2.5)(Z, X)
     if hasattr(model(name), "feature_names_in_"):
         return pd.DataFrame(Z, columns=table.columns)
-    return sparse.csr_matrix(Z) if "sparse" in name else Z
+    return sparse.csr_matrix(Z) if "sparse" in name or name.startswith("three classes by") else Z

@@ -1,10 +1,11 @@
-"""Support vector regression against scikit-learn's, which is LIBSVM: one fit, and a path of C, at the same duality gap."""
+"""Support vector machines against scikit-learn's LIBSVM at the same gap: regression and its path, classes, one class."""
 
 import time
 
 import numpy as np
-from sklearn.svm import SVR
+from sklearn.svm import SVC, SVR, OneClassSVM
 
+import kernsel as ks
 from kernsel.estimators.support.svr import SupportVectors
 from kernsel.kernels import RBF
 
@@ -89,9 +90,77 @@ def path(n, scale, tol):
     row(f"path of {len(CS)} values of C, n = {n}", fast * 1e3, times=(slow / fast, ">=", 5), theirs_ms=slow * 1e3)
 
 
+def gap_between(kernel, X, y, lower, upper, a, b, total=0.0):
+    """Return the objective and the duality gap of a machine whose coefficients have these bounds and this sum."""
+    used = np.flatnonzero(a)
+    f = kernel.matmul(X, X[used], a[used])
+    losses = np.sum(upper * np.maximum(y - f - b, 0) - lower * np.maximum(f + b - y, 0))
+    return a @ f / 2 + losses + b * total, a @ f + losses + b * total - a @ y
+
+
+def coefficients(model, n):
+    a = np.zeros(n)
+    a[model.support_] = model.dual_coef_[0]
+    return a
+
+
+def machine(name, n, theirs, ours, X, y, lower, upper, total=0.0):
+    """Compare the times of `ours(tol)` and of their model, at the gap of theirs."""
+    labels = y if y.any() else None
+    slow = best(lambda: theirs.fit(X, labels))
+    a, b = coefficients(theirs, n), theirs.intercept_[0]
+    kernel = ours(1e-3).fit(X, labels).kernel_
+    objective, left = gap_between(kernel, X, y, lower, upper, a, b, total)
+    tol = max(left / abs(objective), 1e-12)
+    found = ours(tol).fit(X, labels)
+    fast = best(lambda: ours(tol).fit(X, labels))
+    own, own_left = gap_between(kernel, X, y, lower, upper, coefficients(found, n), found.intercept_[0], total)
+    assert own_left <= 1.01 * left + 1e-12 * abs(own)
+    row(
+        f"{name}, n = {n}",
+        fast * 1e3,
+        times=(slow / fast, ">=", 2),
+        gap=own_left / abs(own),
+        support_vectors=len(found.support_),
+        theirs_ms=slow * 1e3,
+        their_gap=left / abs(objective),
+        their_support_vectors=len(theirs.support_),
+    )
+
+
+def classes(n, scale, C):
+    X, y = data(n)
+    labels = np.where(y > 0, 1.0, -1.0)
+    gamma = 0.5 / scale**2
+    theirs = SVC(gamma=gamma, C=C, cache_size=500)
+    lower, upper = np.minimum(C * labels, 0), np.maximum(C * labels, 0)
+    machine(f"SVC, C = {C:g}", n, theirs, lambda tol: ks.SVC("rbf", gamma=gamma, C=C, tol=tol), X, labels, lower, upper)
+
+
+def one_class(n, scale, nu):
+    X, _ = data(n)
+    gamma = 0.5 / scale**2
+    theirs = OneClassSVM(gamma=gamma, nu=nu, cache_size=500)
+    zeros = np.zeros(n)
+    machine(
+        f"OneClassSVM, nu = {nu:g}",
+        n,
+        theirs,
+        lambda tol: ks.OneClassSVM("rbf", gamma=gamma, nu=nu, tol=tol),
+        X,
+        zeros,
+        zeros,
+        np.ones(n),
+        nu * n,
+    )
+
+
 def compare(quick=False):
     """Print times of fits and of a path, and the duality gaps that they came to."""
     for n in [500] if quick else [1000, 5000, 10000]:
         for C in (1.0, 10.0):
             one_fit(n, 1.0, C, 1e-3)
+            classes(n, 1.0, C)
+        for nu in (0.05, 0.5):
+            one_class(n, 1.0, nu)
     path(500 if quick else 5000, 1.0, 1e-3)

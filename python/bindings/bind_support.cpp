@@ -16,11 +16,11 @@ namespace {
 // A solver, with the points that it reads.
 class Solver {
  public:
-  Solver(const kernsel::Kernel& kernel, const py::object& X, double megabytes) : x_(X, "X", 2) {
+  Solver(const kernsel::Kernel& kernel, const py::object& X, double megabytes, Numbers noise) : x_(X, "X", 2) {
     x_.to(false);
     x_.require_finite();
-    solver_ =
-        std::make_unique<kernsel::SupportSolver>(kernel, x_.view<double>(), static_cast<std::size_t>(megabytes * 1048576.0));
+    solver_ = std::make_unique<kernsel::SupportSolver>(kernel, x_.view<double>(),
+                                                       static_cast<std::size_t>(megabytes * 1048576.0), std::move(noise));
   }
   kernsel::SupportSolver& solver() const { return *solver_; }
   Index points() const { return x_.rows(); }
@@ -31,12 +31,12 @@ class Solver {
   std::unique_ptr<kernsel::SupportSolver> solver_;
 };
 
-py::dict solve(Solver& self, const py::object& y, Numbers bounds, double epsilon, bool intercept, Numbers start,
-               double tolerance, Index iterations, bool shrinking, Index working_set) {
+py::dict solve(Solver& self, const py::object& y, Numbers lower, Numbers upper, double epsilon, bool intercept, double total,
+               Numbers start, double tolerance, Index iterations, bool shrinking, Index working_set) {
   Input targets(y, "y", 1);
   targets.to(false);
   targets.require_finite();
-  const kernsel::SupportProblem problem{targets.view<double>(), std::move(bounds), epsilon, intercept};
+  const kernsel::SupportProblem problem{targets.view<double>(), std::move(lower), std::move(upper), epsilon, intercept, total};
   kernsel::SupportOptions options;
   options.tolerance = tolerance;
   if (iterations >= 0) options.iterations = iterations;
@@ -61,6 +61,7 @@ py::dict solve(Solver& self, const py::object& y, Numbers bounds, double epsilon
   result["intercept"] = fit.intercept;
   result["primal"] = fit.primal;
   result["gap"] = fit.gap;
+  result["rounding"] = fit.rounding;
   result["iterations"] = fit.iterations;
   result["rounds"] = fit.rounds;
   result["rows"] = fit.rows;
@@ -73,7 +74,9 @@ py::dict solve(Solver& self, const py::object& y, Numbers bounds, double epsilon
 
 void bind_support(py::module_& module) {
   py::class_<Solver>(module, "SupportSolver")
-      .def(py::init<const kernsel::Kernel&, const py::object&, double>(), py::arg("kernel"), py::arg("X"), py::arg("megabytes"))
-      .def("solve", &solve, py::arg("y"), py::arg("bounds"), py::arg("epsilon"), py::arg("intercept"), py::arg("start"),
-           py::arg("tolerance"), py::arg("iterations"), py::arg("shrinking"), py::arg("working_set"));
+      .def(py::init<const kernsel::Kernel&, const py::object&, double, Numbers>(), py::arg("kernel"), py::arg("X"),
+           py::arg("megabytes"), py::arg("noise"))
+      .def("solve", &solve, py::arg("y"), py::arg("lower"), py::arg("upper"), py::arg("epsilon"), py::arg("intercept"),
+           py::arg("total"), py::arg("start"), py::arg("tolerance"), py::arg("iterations"), py::arg("shrinking"),
+           py::arg("working_set"));
 }

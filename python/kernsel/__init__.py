@@ -8,7 +8,11 @@ Models, with scikit-learn's manners::
     GaussianProcessClassifier       probabilities of classes
     StackedRegressor                several Gaussian processes, mixed
     SVR, SVRPath                    support vector regression
+    SVC, OneClassSVM                classes, and the region of one class, by the same solver
+    KernelHuberRegressor            errors whose large ones count by their size
+    KernelQuantileRegressor         the function that a share of the targets is below
     KernelInterpolator              the function of least norm through the data
+    KernelPCA                       principal components in the space of a kernel
 
 What they are composed of::
 
@@ -50,11 +54,16 @@ if TYPE_CHECKING:  # what is imported when it is first used, for those who read 
     from kernsel.estimators.classification import GaussianProcessClassifier
     from kernsel.estimators.gaussian_process import GaussianProcessRegressor
     from kernsel.estimators.interpolator import KernelInterpolator
+    from kernsel.estimators.kernel_pca import KernelPCA
     from kernsel.estimators.kernel_ridge import KernelRidge
     from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
     from kernsel.estimators.ridge_regression import RidgeRegression
     from kernsel.estimators.stacking.regressor import StackedRegressor
+    from kernsel.estimators.support.huber import KernelHuberRegressor
+    from kernsel.estimators.support.one_class import OneClassSVM
     from kernsel.estimators.support.path import SVRPath
+    from kernsel.estimators.support.quantile import KernelQuantileRegressor
+    from kernsel.estimators.support.svc import SVC
     from kernsel.estimators.support.svr import SVR
     from kernsel.saving import load, save
     from kernsel.study.nested import nested_cv
@@ -63,14 +72,19 @@ if TYPE_CHECKING:  # what is imported when it is first used, for those who read 
 __version__: str = _version()
 
 __all__ = [
+    "SVC",
     "SVR",
     "GaussianProcessClassifier",
     "GaussianProcessRegressor",
+    "KernelHuberRegressor",
     "KernelInterpolator",
+    "KernelPCA",
+    "KernelQuantileRegressor",
     "KernelRidge",
     "KernelRidgeCV",
     "NotPositiveDefiniteError",
     "Nystrom",
+    "OneClassSVM",
     "RegularizationPath",
     "RidgeRegression",
     "SVRPath",
@@ -132,12 +146,17 @@ _MODULES = {
     "GaussianProcessClassifier": "kernsel.estimators.classification",
     "GaussianProcessRegressor": "kernsel.estimators.gaussian_process",
     "KernelInterpolator": "kernsel.estimators.interpolator",
+    "KernelPCA": "kernsel.estimators.kernel_pca",
     "KernelRidge": "kernsel.estimators.kernel_ridge",
     "KernelRidgeCV": "kernsel.estimators.kernel_ridge_cv",
     "RidgeRegression": "kernsel.estimators.ridge_regression",
     "StackedRegressor": "kernsel.estimators.stacking.regressor",
     "SVRPath": "kernsel.estimators.support.path",
     "SVR": "kernsel.estimators.support.svr",
+    "SVC": "kernsel.estimators.support.svc",
+    "OneClassSVM": "kernsel.estimators.support.one_class",
+    "KernelHuberRegressor": "kernsel.estimators.support.huber",
+    "KernelQuantileRegressor": "kernsel.estimators.support.quantile",
     "load": "kernsel.saving",
     "save": "kernsel.saving",
     "nested_cv": "kernsel.study.nested",

@@ -693,6 +693,7 @@ class SupportFit(TypedDict):
     intercept: float
     primal: float
     gap: float
+    rounding: float
     iterations: int
     rounds: int
     rows: int
@@ -700,13 +701,15 @@ class SupportFit(TypedDict):
     indefinite: bool
 
 class SupportSolver:
-    def __init__(self, kernel: Kernel, X: ArrayLike, megabytes: float) -> None: ...
+    def __init__(self, kernel: Kernel, X: ArrayLike, megabytes: float, noise: list[float]) -> None: ...
     def solve(
         self,
         y: ArrayLike,
-        bounds: list[float],
+        lower: list[float],
+        upper: list[float],
         epsilon: float,
         intercept: bool,
+        total: float,
         start: list[float],
         tolerance: float,
         iterations: int,

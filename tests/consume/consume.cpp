@@ -156,8 +156,8 @@ int main() {
   kernsel::SupportOptions precise;
   precise.tolerance = 1e-10;
   kernsel::SupportFit support;
-  status = solver.solve({kernsel::vector(y.data(), n), std::vector<double>(static_cast<std::size_t>(n), 10.0), 0.1, true},
-                        precise, support);
+  const std::vector<double> highest(static_cast<std::size_t>(n), 10.0), lowest(static_cast<std::size_t>(n), -10.0);
+  status = solver.solve({kernsel::vector(y.data(), n), lowest, highest, 0.1, true}, precise, support);
   if (!status.ok()) return fail(status);
   print("support", support.a);
   print("intercept", {support.intercept});

@@ -236,8 +236,9 @@ void searches() {
 void support_vectors() {
   const Data data;
   every_allocation_fails_once("support vectors", [&](double& answer) {
-    const kernsel::SupportProblem problem{kernsel::vector(data.y.data(), n),
-                                          std::vector<double>(static_cast<std::size_t>(n), 10.0), 0.1, true};
+    const auto size = static_cast<std::size_t>(n);
+    const kernsel::SupportProblem problem{kernsel::vector(data.y.data(), n), std::vector<double>(size, -10.0),
+                                          std::vector<double>(size, 10.0), 0.1, true};
     kernsel::SupportSolver solver(some_kernel(), data.X(), std::size_t{1} << 24);
     kernsel::SupportFit fit;
     const Status status = solver.solve(problem, {}, fit);

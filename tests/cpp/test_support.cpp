@@ -27,7 +27,8 @@ struct Case {
   }
   kernsel::View<const double> points() const { return kernsel::columns(X.data(), n, 2); }
   SupportProblem problem(double C, double epsilon, bool intercept) const {
-    return {kernsel::vector(y.data(), n), std::vector<double>(static_cast<std::size_t>(n), C), epsilon, intercept};
+    const auto size = static_cast<std::size_t>(n);
+    return {kernsel::vector(y.data(), n), std::vector<double>(size, -C), std::vector<double>(size, C), epsilon, intercept};
   }
 
   Index n;
@@ -45,18 +46,21 @@ double gap_of(const Kernel& k, const Case& data, const SupportProblem& problem, 
     double f = 0.0;
     for (Index j = 0; j < n; ++j) f += K[static_cast<std::size_t>(i * n + j)] * fit.a[static_cast<std::size_t>(j)];
     norm += fit.a[at] * f;
-    losses += problem.bounds[at] * std::max(std::abs(data.y[at] - f - fit.intercept) - problem.epsilon, 0.0);
+    const double residual = data.y[at] - f - fit.intercept;
+    losses += problem.upper[at] * std::max(residual - problem.epsilon, 0.0);
+    losses -= problem.lower[at] * std::max(-residual - problem.epsilon, 0.0);
     linear += fit.a[at] * data.y[at];
     absolute += std::abs(fit.a[at]);
     sum += fit.a[at];
-    CHECK(std::abs(fit.a[at]) <= problem.bounds[at]);
+    CHECK(problem.lower[at] <= fit.a[at] && fit.a[at] <= problem.upper[at]);
     // Coefficients are zero for points inside of the tube, by a margin that is larger than the error of the solution.
     if (std::abs(data.y[at] - f - fit.intercept) < problem.epsilon - 1e-3) CHECK(fit.a[at] == 0.0);
   }
-  if (problem.intercept) CHECK_BELOW(std::abs(sum), 1e-12 * std::max(absolute, 1.0));
-  const double primal = norm / 2.0 + losses, dual = linear - norm / 2.0 - problem.epsilon * absolute;
+  if (problem.intercept) CHECK_BELOW(std::abs(sum - problem.sum), 1e-12 * std::max(absolute, 1.0));
+  const double primal = norm / 2.0 + losses + fit.intercept * problem.sum,
+               dual = linear - norm / 2.0 - problem.epsilon * absolute;
   CHECK_BELOW(std::abs(primal - fit.primal), 1e-8 * std::max(primal, 1.0));
-  return (primal - dual) / std::max(primal, 1e-300);
+  return (primal - dual) / std::max(std::abs(primal), 1e-300);
 }
 
 void optimum() {
@@ -84,6 +88,28 @@ void optimum() {
       }
 }
 
+// Bounds that differ, some of them zero; and a sum, as one class has it.
+void lopsided_bounds() {
+  const Case data(300, 9);
+  const Kernel k = kernsel::matern32({0.7, 0.7});
+  for (const bool one_class : {false, true})
+    for (const std::size_t bytes : {std::size_t{1} << 30, std::size_t{1000}}) {
+      SupportProblem problem = data.problem(1.0, 0.0, true);
+      for (std::size_t i = 0; i < problem.lower.size(); ++i) {
+        problem.lower[i] *= one_class || i % 3 == 0 ? 0.0 : 0.1;
+        problem.upper[i] *= !one_class && i % 3 == 1 ? 0.0 : 0.9;
+      }
+      if (one_class) problem.sum = 40.0;
+      SupportOptions options;
+      options.tolerance = 1e-9;
+      SupportFit fit;
+      SupportSolver solver(k, data.points(), bytes);
+      CHECK(solver.solve(problem, options, fit).ok());
+      CHECK(fit.converged);
+      CHECK_BELOW(gap_of(k, data, problem, fit), 2e-9);
+    }
+}
+
 void wrong_problems() {
   const Case data(5, 1);
   SupportSolver solver(kernsel::rbf({1.0}), data.points(), 1 << 20);
@@ -93,14 +119,20 @@ void wrong_problems() {
   problem = data.problem(-1.0, 0.0, true);
   CHECK(!solver.solve(problem, {}, fit).ok());
   problem = data.problem(1.0, 0.0, true);
-  problem.bounds.pop_back();
+  problem.upper.pop_back();
   CHECK(!solver.solve(problem, {}, fit).ok());
+  problem = data.problem(1.0, 0.0, true);
+  problem.sum = 5.1;  // more than all upper bounds
+  CHECK(!solver.solve(problem, {}, fit).ok());
+  SupportSolver noisy(kernsel::rbf({1.0}), data.points(), 1 << 20, {1.0, 2.0});
+  CHECK(!noisy.solve(data.problem(1.0, 0.0, true), {}, fit).ok());
 }
 
 }  // namespace
 
 int main() {
   optimum();
+  lopsided_bounds();
   wrong_problems();
   return report("support");
 }

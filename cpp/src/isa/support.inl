@@ -1,5 +1,5 @@
-// Minimizes the dual of support vector regression, a'Ka/2 - a'y + epsilon |a|_1 with |a_i| <= C_i, over the coefficients of a
-// few points, one or two of them at a time (see SupportBlock in table.hpp).
+// Minimizes the dual of a support vector machine, a'Ka/2 - a'y + epsilon |a|_1 with lower_i <= a_i <= upper_i, over the
+// coefficients of a few points, one or two of them at a time (see SupportBlock in table.hpp).
 //
 // The objective has kinks where coefficients are zero. With G = Ka - y, its derivative in a_i is G_i + up_i if a_i rises, and
 // down_i - G_i if it falls, where up_i and down_i are +-epsilon, or infinity at a bound. If the sum of the coefficients is
@@ -38,9 +38,9 @@ KERNSEL_INLINE SupportStep<T> support_step(T slope, T curvature, T epsilon, T fi
 template <class T>
 // Sets up_i and down_i.
 KERNSEL_INLINE void support_offsets(const SupportBlock<T>& block, Index i) {
-  const T a = block.a[i], bound = block.bounds[i], infinity = static_cast<T>(__builtin_inf());
-  block.up[i] = a >= bound ? infinity : a >= T(0) ? block.epsilon : -block.epsilon;
-  block.down[i] = a <= -bound ? infinity : a > T(0) ? -block.epsilon : block.epsilon;
+  const T a = block.a[i], infinity = static_cast<T>(__builtin_inf());
+  block.up[i] = a >= block.upper[i] ? infinity : a >= T(0) ? block.epsilon : -block.epsilon;
+  block.down[i] = a <= block.lower[i] ? infinity : a > T(0) ? -block.epsilon : block.epsilon;
 }
 
 // Returns the index of the first element that is equal to `value`, or `size` if there is none because `value` is NaN.
@@ -55,9 +55,9 @@ template <class T>
 // Changes a_i by `step`.
 KERNSEL_INLINE void support_move(const SupportBlock<T>& block, Index i, T step, T kink, T end) {
   T& a = block.a[i];
-  const T sign = step < T(0) ? T(-1) : T(1);
+  const T bound = step < T(0) ? block.lower[i] : block.upper[i];
   const T length = step < T(0) ? -step : step;
-  a = length == end ? sign * block.bounds[i] : length == kink ? T(0) : a + step;  // exactly zero, or at the bound
+  a = length == end ? bound : length == kink ? T(0) : a + step;  // exactly zero, or at the bound
   support_offsets(block, i);
 }
 
@@ -102,7 +102,7 @@ void support_block(SupportBlock<T>& block) {
       const T* Kj = block.K + j * block.stride;
       const T ai = block.a[i], aj = block.a[j];
       const T kink_i = ai < T(0) ? -ai : infinity, kink_j = aj > T(0) ? aj : infinity;
-      const T end_i = block.bounds[i] - ai, end_j = block.bounds[j] + aj;
+      const T end_i = block.upper[i] - ai, end_j = aj - block.lower[j];
       const T curvature = block.diagonal[i] + block.diagonal[j] - 2 * Ki[j];
       block.indefinite = block.indefinite || curvature < -1000 * block.least_curvature;
       const SupportStep<T> step = support_step(steepest_up + block.down[j] - block.G[j], curvature, block.epsilon, kink_i,
@@ -135,7 +135,7 @@ void support_block(SupportBlock<T>& block) {
       const bool rises = block.rise[i] < fall;
       const T sign = rises ? T(1) : T(-1);
       block.indefinite = block.indefinite || block.diagonal[i] < T(0);
-      const T kink = sign * a < T(0) ? -sign * a : infinity, end = block.bounds[i] - sign * a;
+      const T kink = sign * a < T(0) ? -sign * a : infinity, end = rises ? block.upper[i] - a : a - block.lower[i];
       const SupportStep<T> step =
           support_step(rises ? block.rise[i] : fall, block.diagonal[i], block.epsilon, kink, infinity, end);
       if (!(step.length > T(0))) break;

@@ -49,7 +49,7 @@ struct PointTile {
   const T* weights;  // (d), or nullptr for ones
 };
 
-// The dual of support vector regression for a few points while the coefficients of all others are fixed (support.inl). Arrays
+// The dual of a support vector machine for a few points while the coefficients of all others are fixed (support.inl). Arrays
 // have `size`* entries; the bounds of the padding are zero.
 template <class T>
 struct SupportBlock {
@@ -57,7 +57,7 @@ struct SupportBlock {
   const T* K;  // (size, size), symmetric, columns `stride`* apart
   Index stride;
   const T* diagonal;
-  const T* bounds;
+  const T *lower, *upper;  // lower <= 0 <= upper
   T epsilon;
   bool paired;  // whether the sum of the coefficients is fixed
   T tolerance;  // the derivative along a step at which to stop

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/parallel.hpp"
 #include "isa/table.hpp"
@@ -20,13 +21,25 @@ namespace {
 constexpr Index padding = LowerTiles<double>::padding;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// A Newton step within a face of the feasible set: coefficients that are zero or at a bound are fixed, and the others move
-// until the first of them becomes zero or reaches a bound. If many points are free, steps of pairs would converge slowly.
-// Returns the number of free points, or zero if the step does not decrease the objective.
+// The numbers between which the objective is smooth around a coefficient: with epsilon, it has a kink at zero.
+struct Smooth {
+  double from, to;
+  Smooth(double a, double lower, double upper, double epsilon)
+      : from(epsilon > 0.0 && a >= 0.0 ? 0.0 : lower), to(epsilon > 0.0 && a <= 0.0 ? 0.0 : upper) {}
+  bool inside(double a) const { return from < a && a < to; }
+};
+
+Smooth smooth_around(const SupportBlock<double>& block, Index k) {
+  return {block.a[k], block.lower[k], block.upper[k], block.epsilon};
+}
+
+// A Newton step within a face of the feasible set: coefficients at a kink or at a bound are fixed, and the others move until
+// the first of them comes to one. If many points are free, steps of pairs would converge slowly. Returns the number of free
+// points, or zero if the step does not decrease the objective.
 Index step_on_face(SupportBlock<double>& block) {
   std::vector<Index> free;
   for (Index k = 0; k < block.size; ++k)
-    if (block.a[k] != 0.0 && std::abs(block.a[k]) < block.bounds[k]) free.push_back(k);
+    if (smooth_around(block, k).inside(block.a[k])) free.push_back(k);
   const auto m = static_cast<Index>(free.size()), padded = round_up(m, padding);
   if (m < 2 || m > LowerTiles<double>::largest_tile) return 0;
   double* memory = scratch<double>(Scratch::row, padded * (padded + padding) + block.size);
@@ -78,7 +91,8 @@ Index step_on_face(SupportBlock<double>& block) {
   for (Index c = 0; c < m; ++c) {
     const Index k = free[static_cast<std::size_t>(c)];
     const double d = way[static_cast<std::size_t>(c)], a = block.a[k];
-    const double stop = d == 0.0 ? a : (a > 0.0) == (d < 0.0) ? 0.0 : d > 0.0 ? block.bounds[k] : -block.bounds[k];
+    const Smooth range = smooth_around(block, k);
+    const double stop = d > 0.0 ? range.to : range.from;
     if (d != 0.0 && (stop - a) / d < length) {
       length = (stop - a) / d;
       first = k;
@@ -90,7 +104,8 @@ Index step_on_face(SupportBlock<double>& block) {
     const Index k = free[static_cast<std::size_t>(c)];
     double& by = way[static_cast<std::size_t>(c)];
     const double before = block.a[k], now = k == first ? end : before + length * by;
-    block.a[k] = before > 0.0 ? std::clamp(now, 0.0, block.bounds[k]) : std::clamp(now, -block.bounds[k], 0.0);
+    const Smooth range = smooth_around(block, k);
+    block.a[k] = std::clamp(now, range.from, range.to);
     by = block.a[k] - before;  // the change after rounding
   }
   kernels.combine(block.size, m, rows.data(), way.data(), block.G);
@@ -120,24 +135,35 @@ struct SupportSolver::Run {
   double shrink_below = infinity;      // points are left out only if violation() is at most this
 
   const std::vector<Index>& active() const { return rows.active(); }
-  double bound(Index i) const { return problem.bounds[static_cast<std::size_t>(i)]; }
+  double lower(Index i) const { return problem.lower[static_cast<std::size_t>(i)]; }
+  double upper(Index i) const { return problem.upper[static_cast<std::size_t>(i)]; }
   double& a(Index i) const { return fit.a[static_cast<std::size_t>(i)]; }
   double rise(Index i, double slope) const {
-    return a(i) >= bound(i) ? infinity : slope + (a(i) >= 0.0 ? problem.epsilon : -problem.epsilon);
+    return a(i) >= upper(i) ? infinity : slope + (a(i) >= 0.0 ? problem.epsilon : -problem.epsilon);
   }
   double fall(Index i, double slope) const {
-    return a(i) <= -bound(i) ? infinity : (a(i) > 0.0 ? -problem.epsilon : problem.epsilon) - slope;
+    return a(i) <= lower(i) ? infinity : (a(i) > 0.0 ? -problem.epsilon : problem.epsilon) - slope;
   }
   double violation() const { return problem.intercept ? -(up + down) : -std::min(up, down); }
   double primal() const { return dual + gap; }
-  // A bound of the rounding error of the gap: the sum over the points of C times the rounding error of f - y.
+  // A bound of the rounding error of the gap: the sum over the points of the larger bound times the rounding error of f - y.
   double rounding() const {
     double sum = 0.0;
     for (Index i = 0; i < n; ++i)
-      sum += bound(i) * (2.0 * std::abs(problem.y(i, 0)) + std::abs(G[static_cast<std::size_t>(i)]) + std::abs(fit.intercept));
+      sum +=
+          largest(i) * (2.0 * std::abs(problem.y(i, 0)) + std::abs(G[static_cast<std::size_t>(i)]) + std::abs(fit.intercept));
     return 16.0 * std::numeric_limits<double>::epsilon() * sum;
   }
-  bool solved() const { return gap <= options.tolerance * std::max(primal(), 0.0); }
+  // About the rounding error of the gap if large coefficients cancel in K a, of which |K_ij a_j| are at most the terms.
+  double cancellation() const {
+    double terms = 0.0, sum = 0.0;
+    for (Index j = 0; j < n; ++j) terms += root(j) * std::abs(a(j));
+    for (Index i = 0; i < n; ++i) sum += largest(i) * root(i) * terms;
+    return std::numeric_limits<double>::epsilon() * sum;
+  }
+  double largest(Index i) const { return std::max(upper(i), -lower(i)); }
+  double root(Index i) const { return std::sqrt(std::max(rows.diagonal()[static_cast<std::size_t>(i)], 0.0)); }
+  bool solved() const { return gap <= options.tolerance * std::abs(primal()); }
 
   Status begin();
   Status prefer(const std::vector<double>& other, double its_dual);
@@ -154,10 +180,11 @@ struct SupportSolver::Run {
   Status go();
 };
 
-// Makes a feasible start from the given coefficients: within the bounds, and with sum zero if there is an intercept.
+// Makes a feasible start from the given coefficients: within the bounds, and with the sum of the problem if there is an
+// intercept.
 Status SupportSolver::Run::begin() {
   if (static_cast<Index>(fit.a.size()) != n) fit.a.assign(static_cast<std::size_t>(n), 0.0);
-  for (Index i = 0; i < n; ++i) a(i) = std::clamp(a(i), -bound(i), bound(i));
+  for (Index i = 0; i < n; ++i) a(i) = std::clamp(a(i), lower(i), upper(i));
   if (problem.intercept) balance();
   return refresh();
 }
@@ -170,21 +197,28 @@ Status SupportSolver::Run::prefer(const std::vector<double>& other, double its_d
   return refresh();
 }
 
-// Makes the sum of the coefficients zero up to rounding, by reducing those of the sign of the sum: first those below their
-// bounds only, and then, if that does not suffice, all.
+// Makes the sum of the coefficients that of the problem, up to rounding, by reducing those of the sign of the excess: first
+// those between their bounds only, and then, if that does not suffice, all. What is then lacking, the first points get.
 void SupportSolver::Run::balance() {
+  const auto excess = [this] { return std::accumulate(fit.a.begin(), fit.a.end(), 0.0) - problem.sum; };
   for (const bool all : {false, true}) {
-    double sum = 0.0, size = 0.0, room = 0.0;
-    for (Index i = 0; i < n; ++i) {
-      sum += a(i);
-      size += std::abs(a(i));
-    }
-    if (std::abs(sum) <= 4.0 * std::numeric_limits<double>::epsilon() * size) return;
-    const auto may_move = [&](Index i) { return (a(i) > 0.0) == (sum > 0.0) && (all || std::abs(a(i)) < bound(i)); };
+    double size = problem.sum, room = 0.0;
+    for (Index i = 0; i < n; ++i) size += std::abs(a(i));
+    const double over = excess();
+    if (std::abs(over) <= 4.0 * std::numeric_limits<double>::epsilon() * size) return;
+    const auto may_move = [&](Index i) {
+      return (a(i) > 0.0) == (over > 0.0) && (all || (lower(i) < a(i) && a(i) < upper(i)));
+    };
     for (Index i = 0; i < n; ++i) room += may_move(i) ? std::abs(a(i)) : 0.0;
-    const double share = room > 0.0 ? std::min(std::abs(sum) / room, 1.0) : 0.0;
+    const double share = room > 0.0 ? std::min(std::abs(over) / room, 1.0) : 0.0;
     for (Index i = 0; i < n; ++i)
       if (may_move(i)) a(i) -= share * a(i);
+  }
+  double lacking = problem.sum > 0.0 ? -excess() : 0.0;
+  for (Index i = 0; i < n && lacking > 0.0; ++i) {
+    const double more = std::min(upper(i) - a(i), lacking);
+    a(i) += more;
+    lacking -= more;
   }
 }
 
@@ -213,7 +247,7 @@ Status SupportSolver::Run::refresh() {
 }
 
 // Computes the violation of the optimality conditions at the active points, the intercept, and the duality gap, in which the
-// part of each point is C max(|G + b| - epsilon, 0) + a (G + b) + epsilon |a| >= 0.
+// part of each point is its loss at y - f = -(G + b), and a (G + b) + epsilon |a|: together not negative.
 void SupportSolver::Run::look() {
   up = down = infinity;
   const std::vector<Index>& points = active();
@@ -230,8 +264,8 @@ void SupportSolver::Run::look() {
   gap = 0.0;
   for (std::size_t k = 0; k < points.size(); ++k) {
     const double residual = G[k] + fit.intercept, value = a(points[k]);
-    gap += bound(points[k]) * std::max(std::abs(residual) - problem.epsilon, 0.0) + value * residual +
-           problem.epsilon * std::abs(value);
+    const double size = residual < 0.0 ? upper(points[k]) : -lower(points[k]);
+    gap += size * std::max(std::abs(residual) - problem.epsilon, 0.0) + value * residual + problem.epsilon * std::abs(value);
   }
 }
 
@@ -266,13 +300,13 @@ Status SupportSolver::Run::unshrink() {
   return refresh();
 }
 
-// Returns the places of the coefficients strictly between zero and a bound, as many as a Newton step can take.
+// Returns the places of the coefficients around which the objective is smooth, as many as a Newton step can take.
 std::vector<Index> SupportSolver::Run::free_points() const {
   const Index most = std::min(LowerTiles<double>::largest_tile, rows.capacity());
   std::vector<Index> set;
   for (std::size_t k = 0; k < active().size() && static_cast<Index>(set.size()) < most; ++k) {
     const Index i = active()[k];
-    if (a(i) != 0.0 && std::abs(a(i)) < bound(i)) set.push_back(static_cast<Index>(k));
+    if (Smooth(a(i), lower(i), upper(i), problem.epsilon).inside(a(i))) set.push_back(static_cast<Index>(k));
   }
   return set;
 }
@@ -328,11 +362,12 @@ Status SupportSolver::Run::step(const std::vector<Index>& set, bool all, bool po
   Status status = rows.fetch(chosen, of);
   if (!status.ok()) return status;
 
-  double* memory = scratch<double>(Scratch::panel, (all ? 0 : padded * padded) + 8 * padded);
+  double* memory = scratch<double>(Scratch::panel, (all ? 0 : padded * padded) + 9 * padded);
   if (!memory) return no_memory();
   double* diagonal = memory;
-  double* bounds = diagonal + padded;
-  double* values = bounds + padded;
+  double* lowest = diagonal + padded;
+  double* highest = lowest + padded;
+  double* values = highest + padded;
   double* slopes = values + padded;
   double* room = slopes + padded;
   double* K = room + 4 * padded;
@@ -341,13 +376,14 @@ Status SupportSolver::Run::step(const std::vector<Index>& set, bool all, bool po
   for (Index k = 0; k < size; ++k) {
     const Index i = chosen[static_cast<std::size_t>(k)];
     diagonal[k] = rows.diagonal()[static_cast<std::size_t>(i)];
-    bounds[k] = bound(i);
+    lowest[k] = lower(i);
+    highest[k] = upper(i);
     values[k] = a(i);
     slopes[k] = G[static_cast<std::size_t>(set[static_cast<std::size_t>(k)])];
     least = std::max(least, diagonal[k]);
   }
   if (!all) {
-    // Rows of the whole matrix have a column for each point, other rows one for each active point.
+    // Rows have a column for each point if the whole matrix fits, otherwise one for each active point.
     for (Index c = 0; c < size; ++c) {
       const double* from = of[static_cast<std::size_t>(c)];
       for (Index r = 0; r < size; ++r)
@@ -359,7 +395,8 @@ Status SupportSolver::Run::step(const std::vector<Index>& set, bool all, bool po
                              all ? of[0] : K,
                              all ? rows.stride() : padded,
                              diagonal,
-                             bounds,
+                             lowest,
+                             highest,
                              problem.epsilon,
                              problem.intercept,
                              0.1 * violation(),
@@ -444,7 +481,7 @@ Status SupportSolver::Run::jump() {
 
 Status SupportSolver::Run::go() {
   Status status = begin();
-  if (status.ok()) status = prefer(std::vector<double>(static_cast<std::size_t>(n), 0.0), 0.0);
+  if (status.ok() && problem.sum == 0.0) status = prefer(std::vector<double>(static_cast<std::size_t>(n), 0.0), 0.0);
   const Index room = rows.capacity();
   const Index wish = options.working_set > 0 ? options.working_set : 256;
   // After this work, in nanoseconds, an interior point method is likely to be faster than further rounds: it takes about 20 n^3
@@ -452,6 +489,7 @@ Status SupportSolver::Run::go() {
   const double slow = 1e7 + 0.04 * std::pow(static_cast<double>(n), 3.0);
   bool jumped = false;
   double least_gap = infinity;
+  std::vector<double> least;    // the coefficients with the least gap after the interior point method
   Index since = 0, checks = 0;  // since: rounds without progress; checks: exact recomputations
   while (status.ok()) {
     if (solved()) {
@@ -476,13 +514,14 @@ Status SupportSolver::Run::go() {
       recent.clear();
       status = jump();
       if (!status.ok()) break;
+      least_gap = infinity;
       continue;
     }
     if (options.shrinking && !rows.whole() && fit.rounds % 8 == 7 && violation() <= shrink_below) {
       status = shrink();
       if (!status.ok()) break;
     }
-    const bool together = rows.whole() && n <= 2 * wish;
+    const bool together = rows.at_once() && n <= 2 * wish;
     const Index size = std::min({together ? n : wish, room, static_cast<Index>(active().size())});
     if (together) recent.clear();
     if (static_cast<Index>(recent.size()) > size / 2) recent.resize(static_cast<std::size_t>(size / 2));
@@ -496,10 +535,11 @@ Status SupportSolver::Run::go() {
     if (gap < 0.999 * least_gap) {
       least_gap = gap;
       since = 0;
+      if (jumped) least = fit.a;
     }
     if ((moved && (shrunk || !jumped || ++since < 1000))) continue;
     if (!shrunk) {  // only rounding errors are left
-      fit.converged = gap <= 1e-9 * primal() + rounding();
+      fit.converged = gap <= 1e-9 * std::abs(primal()) + rounding();
       break;
     }
     status = unshrink();
@@ -508,30 +548,51 @@ Status SupportSolver::Run::go() {
     const Status again = refresh();
     if (status.ok()) status = again;
   }
+  if (status.ok() && !fit.converged) {
+    if (!least.empty() && gap > least_gap) {  // rounding errors have led away from there
+      const double before = gap;
+      fit.a.swap(least);
+      status = refresh();
+      if (status.ok() && gap > before) {
+        fit.a.swap(least);
+        status = refresh();
+      }
+    }
+    fit.converged = solved();
+  }
+  fit.rounding = cancellation();
   fit.gap = gap;
   fit.primal = primal();
   fit.rows = rows.computed();
   return status;
 }
 
-SupportSolver::SupportSolver(const Kernel& kernel, View<const double> X, std::size_t bytes)
-    : rows_(std::make_unique<Rows>(kernel, X, bytes)) {}
+SupportSolver::SupportSolver(const Kernel& kernel, View<const double> X, std::size_t bytes, std::vector<double> noise)
+    : rows_(std::make_unique<Rows>(kernel, X, bytes, std::move(noise))) {}
 SupportSolver::~SupportSolver() = default;
 
 Status SupportSolver::solve(const SupportProblem& problem, const SupportOptions& options, SupportFit& fit) {
   const Index n = rows_->points();
-  fit.intercept = fit.primal = fit.gap = 0.0;
+  fit.intercept = fit.primal = fit.gap = fit.rounding = 0.0;
   fit.iterations = fit.rounds = fit.rows = 0;
   fit.converged = fit.indefinite = false;
   if (n == 0) return Status::invalid("support vectors: there are no points");
-  if (problem.y.rows != n || static_cast<Index>(problem.bounds.size()) != n)
-    return Status::invalid("support vectors: y and bounds must have one number for each point");
-  for (const double bound : problem.bounds)
-    if (!(bound >= 0.0 && bound < infinity)) return Status::invalid("support vectors: bounds must not be negative");
+  if (problem.y.rows != n || static_cast<Index>(problem.lower.size()) != n || static_cast<Index>(problem.upper.size()) != n)
+    return Status::invalid("support vectors: y, lower and upper must have one number for each point");
+  double largest_sum = 0.0;
+  for (std::size_t i = 0; i < problem.upper.size(); ++i) {
+    if (!(-infinity < problem.lower[i] && problem.lower[i] <= 0.0 && 0.0 <= problem.upper[i] && problem.upper[i] < infinity))
+      return Status::invalid("support vectors: bounds must be finite, with lower <= 0 <= upper");
+    largest_sum += problem.upper[i];
+  }
+  if (!(problem.sum >= 0.0 && problem.sum <= (1.0 + 1e-12) * largest_sum))  // all at their bounds, but for rounding
+    return Status::invalid("support vectors: the sum must be between zero and the sum of the upper bounds");
   if (!(problem.epsilon >= 0.0 && problem.epsilon < infinity))
     return Status::invalid("support vectors: epsilon must not be negative");
   for (const double value : fit.a)
     if (!std::isfinite(value)) return Status::invalid("support vectors: a start must be finite");
+  if (!rows_->noise_fits())
+    return Status::invalid("support vectors: noise must be finite, not negative, and one number for each point");
   const Status status = rows_->start();
   if (!status.ok()) return status;
   return Run(*rows_, problem, options, fit).go();

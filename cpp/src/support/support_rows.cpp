@@ -1,6 +1,7 @@
 #include "support/support_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "kernsel/gram.hpp"
@@ -11,12 +12,19 @@ namespace kernsel {
 namespace {
 
 constexpr Index padding = LowerTiles<double>::padding;
+constexpr Index most_at_once = 512;
 
 Status reserve(Memory& memory, Index numbers) {
   return memory.reserve(static_cast<std::size_t>(std::max<Index>(numbers, 1)) * sizeof(double));
 }
 
 }  // namespace
+
+bool SupportSolver::Rows::noise_fits() const {
+  const bool valid =
+      std::all_of(given_noise_.begin(), given_noise_.end(), [](double v) { return v >= 0.0 && std::isfinite(v); });
+  return valid && (given_noise_.empty() || static_cast<Index>(given_noise_.size()) == X_.rows);
+}
 
 Status SupportSolver::Rows::start() {
   if (started_) return {};
@@ -25,15 +33,23 @@ Status SupportSolver::Rows::start() {
   noise_.resize(static_cast<std::size_t>(n));
   Status status = gram_diagonal<double>(kernel_, X_, vector(diagonal_.data(), n));
   if (status.ok()) status = gram_noise(kernel_, X_, vector(noise_.data(), n));
+  for (std::size_t i = 0; i < given_noise_.size(); ++i) {
+    noise_[i] += given_noise_[i];
+    diagonal_[i] += given_noise_[i];
+  }
   active_.resize(static_cast<std::size_t>(n));
   std::iota(active_.begin(), active_.end(), Index{0});
   stride_ = round_up(n, padding);
   whole_ = static_cast<double>(stride_) * static_cast<double>(n) * sizeof(double) <= static_cast<double>(bytes_);
-  if (status.ok() && whole_) {
+  at_once_ = whole_ && n <= most_at_once;
+  if (status.ok() && at_once_) {
     status = reserve(matrix_, stride_ * n);
     double* K = static_cast<double*>(matrix_.data());
     if (status.ok()) status = gram<double>(kernel_, X_, View<double>{K, n, n, stride_, 1});
-    for (Index i = 0; i < n && status.ok(); ++i) std::fill(K + i * stride_ + n, K + (i + 1) * stride_, 0.0);
+    for (Index i = 0; i < n && status.ok(); ++i) {
+      std::fill(K + i * stride_ + n, K + (i + 1) * stride_, 0.0);
+      if (!given_noise_.empty()) K[i * stride_ + i] += given_noise_[static_cast<std::size_t>(i)];
+    }
     if (status.ok()) computed_ += n;
   } else if (status.ok()) {
     row_of_.assign(static_cast<std::size_t>(n), nullptr);
@@ -102,7 +118,7 @@ Status SupportSolver::Rows::free_page(Index& page) {
   const Index room = capacity() / page_rows, count = static_cast<Index>(pages_.size());
   const auto oldest =
       std::min_element(pages_.begin(), pages_.end(), [](const Page& a, const Page& b) { return a.used < b.used; });
-  if (count < room && (oldest == pages_.end() || oldest->used > 0)) {
+  if ((whole_ || count < room) && (oldest == pages_.end() || oldest->used > 0)) {
     pages_.emplace_back();
     page = count;
     return reserve(pages_.back().memory, page_rows * stride_);
@@ -116,7 +132,7 @@ Status SupportSolver::Rows::free_page(Index& page) {
 Status SupportSolver::Rows::fetch(const std::vector<Index>& points, std::vector<const double*>& rows) {
   if (static_cast<Index>(points.size()) > capacity()) return Status::invalid("support vectors: more rows than can be kept");
   rows.resize(points.size());
-  if (whole_) {
+  if (at_once_) {
     const double* K = static_cast<const double*>(matrix_.data());
     for (std::size_t k = 0; k < points.size(); ++k) rows[k] = K + points[k] * stride_;
     return {};
@@ -130,7 +146,7 @@ Status SupportSolver::Rows::fetch(const std::vector<Index>& points, std::vector<
       missing.push_back(i);
   }
   const auto in_use = std::count_if(pages_.begin(), pages_.end(), [this](const Page& page) { return page.used == clock_; });
-  if (!missing.empty() && (in_use + 1) * page_rows + static_cast<Index>(missing.size()) > capacity()) {
+  if (!whole_ && !missing.empty() && (in_use + 1) * page_rows + static_cast<Index>(missing.size()) > capacity()) {
     drop_pages();  // the pages in use and the missing rows would not fit together
     missing = points;
   }
@@ -165,10 +181,13 @@ Status SupportSolver::Rows::fetch(const std::vector<Index>& points, std::vector<
 Status SupportSolver::Rows::near_solution(const SupportProblem& problem, std::vector<double>& a) {
   const auto n = static_cast<double>(X_.rows);
   if ((whole_ ? 12.0 : 4.0) * n * n > static_cast<double>(bytes_)) return {};  // half a matrix for the factor
-  drop_pages();
-  pages_.clear();
-  const double largest = *std::max_element(diagonal_.begin(), diagonal_.end());
-  return kernsel::near_solution(kernel_, X_, problem, largest, a);
+  if (!whole_) {
+    drop_pages();
+    pages_.clear();
+  }
+  std::vector<double> product;
+  const Status status = multiply(interior_start(problem), product);
+  return status.ok() ? kernsel::near_solution(kernel_, X_, given_noise_, problem, diagonal_, product, a) : status;
 }
 
 Status SupportSolver::Rows::multiply(const std::vector<double>& a, std::vector<double>& out) const {

@@ -1,6 +1,7 @@
 // Rows of a kernel matrix, which are computed when they are needed and kept as far as memory allows.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "base/memory.hpp"
@@ -8,21 +9,27 @@
 
 namespace kernsel {
 
-// Keeps the whole matrix if there is room for it. Otherwise it keeps rows over the active points, in pages of rows that were
-// computed together; the least recently used page makes room for new rows.
+// Rows are in pages of those that were computed together. If there is room for the whole matrix, rows have all columns and are
+// kept for good; if there are few points, all are computed at once. Otherwise rows have the columns of the active points, and
+// the least recently used page makes room for new rows.
 class SupportSolver::Rows {
  public:
-  Rows(const Kernel& kernel, View<const double> X, std::size_t bytes) : kernel_(kernel), X_(X), bytes_(bytes) {}
+  Rows(const Kernel& kernel, View<const double> X, std::size_t bytes, std::vector<double> noise)
+      : kernel_(kernel), X_(X), bytes_(bytes), given_noise_(std::move(noise)) {}
 
   Index points() const { return X_.rows; }
+  // Whether the noise that was given is one finite number for each point, not negative, or none at all.
+  bool noise_fits() const;
   const std::vector<double>& diagonal() const { return diagonal_; }
   Index computed() const { return computed_; }
 
-  // Computes the diagonal, and the matrix if it fits into memory. Must be called before all other functions.
+  // Computes the diagonal, and the matrix if there are few points. Must be called before all other functions.
   Status start();
+  // Whether there is room for the whole matrix, so that rows have a column for each point, and whether it was computed at once.
   bool whole() const { return whole_; }
+  bool at_once() const { return at_once_; }
   // Sets the active points: from now on, rows have only these columns, in this order. Rows that were kept are dropped, unless
-  // the whole matrix is kept, which stays as it is.
+  // there is room for the whole matrix, in which case they stay as they are.
   Status restrict_to(const std::vector<Index>& active);
   const std::vector<Index>& active() const { return active_; }
   // The length of a row: the number of its columns, rounded up to the padding of tiles, with zeros at the end.
@@ -54,8 +61,9 @@ class SupportSolver::Rows {
   Kernel kernel_;
   View<const double> X_;
   std::size_t bytes_;
-  std::vector<double> diagonal_, noise_;  // noise_: see gram_noise()
-  bool started_ = false, whole_ = false;
+  std::vector<double> given_noise_;       // (n) or empty
+  std::vector<double> diagonal_, noise_;  // noise_: that of the kernel, see gram_noise(), and what was given
+  bool started_ = false, whole_ = false, at_once_ = false;
   Memory matrix_, active_points_;
   View<const double> active_X_;
   std::vector<Index> active_;

@@ -188,6 +188,7 @@ def training_set(
     accept_sparse: tuple[str, ...] | bool = False,
     labels: bool = False,
     multi_output: bool = True,
+    targets: bool = True,
 ) -> TrainingSet:
     """Return the data that an estimator is fitted to, checked by scikit-learn's validation, or read by a kernel on objects.
 
@@ -210,6 +211,8 @@ def training_set(
         Whether the targets are labels instead of numbers.
     multi_output : bool
         Whether there may be several targets.
+    targets : bool
+        Whether there are targets; if not, `y` is not looked at, and the set has zeros.
 
     Returns
     -------
@@ -220,7 +223,10 @@ def training_set(
     if for_objects(kernel, X):
         assert isinstance(kernel, Kernel)
         kernel, original = objects_as_numbers(estimator, kernel, X)
-        y = _targets_of_objects(original, y, labels=labels, multi_output=multi_output)
+        y = _targets_of_objects(original, y, labels=labels, multi_output=multi_output) if targets else np.zeros(len(original))
+    elif not targets:
+        original = validated(estimator, X, dtype=_EITHER if single else np.float64, accept_sparse=accept_sparse)
+        names, y = _names_of(estimator), np.zeros(original.shape[0])
     elif not labels and _as_they_are(X, y, multi_output):  # full validation would take most of the time of a small fit
         original = X
         estimator.n_features_in_ = original.shape[1]
@@ -230,17 +236,16 @@ def training_set(
         if not labels:
             checks |= {"y_numeric": True, "multi_output": multi_output}
         original, y = validated(estimator, X, y, **checks)
-        columns = getattr(estimator, "feature_names_in_", None)
-        names = None if columns is None else [str(name) for name in columns]
+        names = _names_of(estimator)
     points = dense(original)
-    targets = np.asarray(y) if labels else np.asarray(y, dtype=points.dtype)
+    values = np.asarray(y) if labels else np.asarray(y, dtype=points.dtype)
     if isinstance(kernel, str):
         if kernel == "precomputed":
             require_square(points)
         else:
             assert named is not None
             kernel = named(kernel, points)
-    return TrainingSet(points, targets, kernel, point_weights(sample_weight, points), names, original)
+    return TrainingSet(points, values, kernel, point_weights(sample_weight, points), names, original)
 
 
 def for_objects(kernel: object, X: object = None) -> bool:
@@ -275,6 +280,12 @@ def objects_as_numbers(estimator: BaseEstimator, kernel: Kernel, X: Points) -> t
     if bound.reading() is None:
         raise TypeError(f"kernel: expected one that names the parts of X, such as {kernel!r}.on([...]), got {kernel!r}")
     return bound, reading.first
+
+
+def _names_of(estimator: BaseEstimator) -> list[str] | None:
+    """Return the names of the columns, if the points had any."""
+    columns = getattr(estimator, "feature_names_in_", None)
+    return None if columns is None else [str(name) for name in columns]
 
 
 def _targets_of_objects(X: Matrix, y: ArrayLike | None, *, labels: bool, multi_output: bool) -> NDArray[Any]:

@@ -99,6 +99,8 @@ class Prediction:
         The uncertainty of the prediction: a standard deviation, or an error bound.
     band_name, spread_name, mean_name : str
         Names for legends. ``{level}`` stands for the level of the band.
+    boundary : float or None
+        The value of a decision function at which the decision changes; None for what is no decision function.
     """
 
     mean: Vector
@@ -108,6 +110,7 @@ class Prediction:
     band_name: str = ""
     spread_name: str = ""
     mean_name: str = "prediction"
+    boundary: float | None = None
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,8 @@ class PosteriorDisplay:
         Points to be marked: support vectors.
     classes : sequence of two, optional
         Of a classifier: the names of the labels 0 and 1, which y has.
+    boundary : float, optional
+        Of a decision function: the value at which the decision changes. Of a classifier without one, the probability 1/2.
 
     Attributes
     ----------
@@ -108,6 +110,7 @@ class PosteriorDisplay:
         title: str = "",
         support: NDArray[np.intp] | None = None,
         classes: Sequence[object] | None = None,
+        boundary: float | None = None,
     ) -> None:
         self.grid = tuple(column(axis, None, name="grid") for axis in grid)
         if len(self.grid) not in (1, 2):
@@ -128,7 +131,7 @@ class PosteriorDisplay:
         self.target_name = target_name
         self.band_name, self.spread_name, self.mean_name, self.title = band_name, spread_name, mean_name, title
         self.support = np.zeros(0, dtype=np.intp) if support is None else support
-        self.classes = classes
+        self.classes, self.boundary = classes, boundary
 
     @classmethod
     def from_estimator(
@@ -206,6 +209,10 @@ class PosteriorDisplay:
         title = ", ".join(f"{all_names[k]} = {short_number(scene.center[k])}" for k in others[:3])
         classes = getattr(model, "classes_", None)
         name = name_of_target(target_name, y)
+        decides = found.boundary is not None
+        targets = data.targets
+        if decides and targets is not None and classes is not None and len(scene.columns) == 1:
+            targets = 2 * targets - 1  # where the margins are
         display = cls(
             grid=scene.grid,
             mean=scene.shaped(found.mean),
@@ -214,16 +221,17 @@ class PosteriorDisplay:
             spread=scene.shaped(found.spread),
             samples=samples,
             X=points[:, scene.columns],
-            y=data.targets,
+            y=targets,
             on_grid=not others,
             names=[all_names[k] for k in scene.columns],
-            target_name=name if classes is None else f"probability of {classes[1]}",
+            target_name=found.mean_name if decides else name if classes is None else f"probability of {classes[1]}",
             band_name=found.band_name.format(level=percent(level)),
             spread_name=found.spread_name,
             mean_name=found.mean_name,
             title=f"at {title}" + (", ..." if len(others) > 3 else "") if others else "",
             support=data.support,
             classes=classes,
+            boundary=found.boundary,
         )
         return display.plot(ax, units=units, scatter_kwargs=scatter_kwargs, line_kwargs=line_kwargs)
 
@@ -393,20 +401,21 @@ class PosteriorDisplay:
             ax.set_ylim(self.grid[1][[0, -1]])
         if self.title:
             axes[0].set_title(self.title, fontsize="small", loc="left")
-        if self.classes is not None:
+        if self.classes is not None or self.boundary is not None:
             self._draw_boundary(axes[0], axes[-1], new)
 
     def _draw_boundary(self, ax: Axes, lowest: Axes, new: bool) -> None:
-        """Draw where both classes are as probable, in black and white, and say which mark is which class."""
+        """Draw where the decision changes, in black and white, and say which mark is which class."""
         from matplotlib.lines import Line2D
 
-        assert self.classes is not None
         handles = []
-        if self.mean.min() < 0.5 < self.mean.max():
+        value = 0.5 if self.boundary is None else self.boundary
+        if self.mean.min() < value < self.mean.max():
             for color, width in ((_DARK, 3.0), (_LIGHT, 1.4)):
-                ax.contour(*self.grid, self.mean, levels=[0.5], colors=[color], linewidths=width)
-            handles.append(Line2D([], [], color=foreground(), label="as probable as not"))
-        if self.X is not None and self.y is not None:
+                ax.contour(*self.grid, self.mean, levels=[value], colors=[color], linewidths=width)
+            what = "as probable as not" if self.boundary is None else "decision boundary"
+            handles.append(Line2D([], [], color=foreground(), label=what))
+        if self.X is not None and self.y is not None and self.classes is not None:
             look = {"markerfacecolor": _LIGHT, "markeredgecolor": _DARK, "linestyle": "none"}
             handles += [Line2D([], [], marker=m, label=str(c), **look) for m, c in zip("o^", self.classes, strict=True)]
         self.legend_ = legend_below(lowest, handles, grow=new)

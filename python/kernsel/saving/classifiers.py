@@ -29,7 +29,7 @@ from kernsel.saving.drawn import read_sampled, write_sampled
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.selections import read_choice, write_choice
 
-__all__ = ["read_classifier", "write_classifier"]
+__all__ = ["read_classes", "read_classifier", "write_classes", "write_classifier"]
 
 _MOST_CLASSES = 10_000
 _LEAST_ROOT = 1e-140  # of a precision whose reciprocal is finite
@@ -37,16 +37,7 @@ _LEAST_ROOT = 1e-140  # of a precision whose reciprocal is finite
 
 def write_classifier(model: GaussianProcessClassifier, to: Writing) -> None:
     """Write the data of each process, and the targets that stand for labels, the mode or draws of its posterior."""
-    classes = model.classes_
-    if classes.dtype.kind in "US":
-        to.json["classes"] = classes.astype(str).tolist()
-        to.json["classes_are"] = classes.dtype.str
-    elif classes.dtype.kind in "biuf":
-        to.array("classes", classes)
-        to.json["classes_are"] = classes.dtype.str
-    else:
-        to.value("classes", list(classes))
-        to.json["classes_are"] = "objects"
+    write_classes(model.classes_, to)
     parts = model.processes()
     for part, process in zip(to.parts("processes", len(parts)), parts, strict=True):
         (_write_softmax if isinstance(process, MultinomialProcess) else _write_binary)(process, part)
@@ -56,7 +47,7 @@ def write_classifier(model: GaussianProcessClassifier, to: Writing) -> None:
 def read_classifier(model: GaussianProcessClassifier, given: Fields) -> None:
     """Read the processes, and factorize their matrices again."""
     require(model, ALLOWED)
-    model.classes_ = classes = _read_classes(given)
+    model.classes_ = classes = read_classes(given)
     model.n_classes_ = count = len(classes)
     softmax = count > 2 and model.multi_class == "multinomial"
     if softmax:
@@ -81,7 +72,21 @@ def read_classifier(model: GaussianProcessClassifier, given: Fields) -> None:
     model.report_choices()
 
 
-def _read_classes(given: Fields) -> NDArray[np.generic]:
+def write_classes(classes: NDArray[np.generic], to: Writing) -> None:
+    """Write the labels of classes, and their type."""
+    if classes.dtype.kind in "US":
+        to.json["classes"] = classes.astype(str).tolist()
+        to.json["classes_are"] = classes.dtype.str
+    elif classes.dtype.kind in "biuf":
+        to.array("classes", classes)
+        to.json["classes_are"] = classes.dtype.str
+    else:
+        to.value("classes", list(classes))
+        to.json["classes_are"] = "objects"
+
+
+def read_classes(given: Fields) -> NDArray[np.generic]:
+    """Read the labels of classes."""
     kind = given.text("classes_are")
     try:
         dtype = np.dtype(object if kind == "objects" else kind)

@@ -134,6 +134,9 @@ class Writing:
             return number if isfinite(number) else {"number": repr(number)}
         if isinstance(value, list | tuple):
             return [self._encoded(f"{name}.{i}", item) for i, item in enumerate(value)]
+        if isinstance(value, dict):
+            pairs = list(value.items())
+            return {"mapping": self._encoded(name, pairs)}
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
             self.array(name, value)
             return {"array": f"{self.prefix}{name}"}
@@ -336,6 +339,10 @@ class Fields:
         match value:
             case {"number": str(text), **rest} if text in _FLOATS and not rest:
                 return _FLOATS[text]
+            case {"mapping": list(items), **rest} if not rest:
+                pairs = [item for item in items if isinstance(item, list) and len(item) == 2]
+                if len(pairs) == len(items) and all(isinstance(key, str | int | float) for key, _ in pairs):
+                    return {key: self._decoded(f"{name}.{i}.1", item) for i, (key, item) in enumerate(pairs)}
             case {"array": str(other), **rest} if other.startswith(f"{self.prefix}{name}") and not rest:
                 if other in self.container.tensors:
                     return self.container.array(other)

@@ -11,27 +11,40 @@ from sklearn.base import BaseEstimator
 from kernsel.estimators.classification import GaussianProcessClassifier
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.interpolator import KernelInterpolator
+from kernsel.estimators.kernel_pca import KernelPCA
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
 from kernsel.estimators.ridge_regression import RidgeRegression
 from kernsel.estimators.stacking.regressor import StackedRegressor
+from kernsel.estimators.support.huber import KernelHuberRegressor
+from kernsel.estimators.support.one_class import OneClassSVM
+from kernsel.estimators.support.quantile import KernelQuantileRegressor
+from kernsel.estimators.support.svc import SVC
 from kernsel.estimators.support.svr import SVR
 from kernsel.saving.classifiers import read_classifier, write_classifier
+from kernsel.saving.components import read_components, write_components
 from kernsel.saving.features import read_features_regression, write_features_regression
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.machines import (
     read_cv,
     read_interpolator,
     read_ridge,
-    read_support,
     require_columns,
     write_cv,
     write_interpolator,
     write_ridge,
-    write_support,
 )
 from kernsel.saving.processes import read_process, write_process
 from kernsel.saving.stacks import read_stack, write_stack
+from kernsel.saving.support import (
+    read_classification,
+    read_function,
+    read_one_class,
+    read_regression,
+    write_classification,
+    write_function,
+    write_regression,
+)
 
 __all__ = ["FORMS", "Form"]
 
@@ -114,7 +127,12 @@ FORMS: dict[str, Form] = {
         Form(KernelRidge, write_ridge, read_ridge),
         Form(KernelRidgeCV, write_cv, read_cv),
         Form(KernelInterpolator, write_interpolator, read_interpolator),
-        Form(SVR, write_support, read_support),
+        Form(SVR, write_regression, read_regression),
+        Form(SVC, write_classification, read_classification),
+        Form(OneClassSVM, write_function, read_one_class),
+        Form(KernelHuberRegressor, write_function, read_function),
+        Form(KernelQuantileRegressor, write_function, read_function),
+        Form(KernelPCA, write_components, read_components),
         Form(RidgeRegression, write_features_regression, read_features_regression),
         Form(GaussianProcessClassifier, write_classifier, read_classifier),
     )

@@ -1,28 +1,26 @@
-"""Saving and loading of kernel ridge regression, interpolation and support vector regression."""
+"""Saving and loading of kernel ridge regression and interpolation."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from kernsel._base.annotations import Vector
 from kernsel._base.memory import require_memory_of_points
 from kernsel._data.together import numbered
-from kernsel._data.training import TrainingSet, dense
+from kernsel._data.training import TrainingSet
 from kernsel.estimators.interpolator import KernelInterpolator
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
 from kernsel.estimators.ridge_posteriors import RidgePosteriors
-from kernsel.estimators.support.svr import SVR
 from kernsel.kernels import Kernel
 from kernsel.saving.approximate import read_approximate, write_approximate
 from kernsel.saving.container import Stored
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.landmark_paths import read_landmark_path, write_landmark_path
-from kernsel.saving.selections import read_selection, read_support_selection, write_selection, write_support_selection
+from kernsel.saving.selections import read_selection, write_selection
 
 __all__ = [
     "columns_of",
@@ -30,23 +28,20 @@ __all__ = [
     "one_or_each",
     "read_cv",
     "read_interpolator",
+    "read_kernel",
     "read_ridge",
-    "read_support",
     "require_columns",
     "shaped",
     "write_cv",
     "write_interpolator",
+    "write_kernel",
     "write_ridge",
-    "write_support",
 ]
-
-Sparse: TypeAlias = sparse.csr_matrix | sparse.csr_array
 
 Real = TypeVar("Real", bound=np.floating)
 
 _REAL = (np.float64, np.float32)
 _ANY = 2**53  # rows, for the numbers of rows in a file by landmarks, which has none
-_SPARSE: dict[str, type[Sparse]] = {kind.__name__: kind for kind in (sparse.csr_matrix, sparse.csr_array)}
 
 
 def columns_of(values: ArrayLike) -> Stored:
@@ -71,7 +66,7 @@ def one_or_each(given: Fields, name: str, outputs: int) -> float | Vector:
     return value if each else float(value)
 
 
-def _write_kernel(kernel: Kernel | str, to: Writing, *, for_cpp: bool = True) -> None:
+def write_kernel(kernel: Kernel | str, to: Writing, *, for_cpp: bool = True) -> None:
     """Write a kernel, or "precomputed" if the points are rows of its matrix, which programs in C++ cannot use."""
     if isinstance(kernel, str):
         to.json["kernel"] = kernel
@@ -80,7 +75,7 @@ def _write_kernel(kernel: Kernel | str, to: Writing, *, for_cpp: bool = True) ->
     to.predictor(kernel if for_cpp and not isinstance(kernel, str) else None)
 
 
-def _read_kernel(given: Fields) -> Kernel | Literal["precomputed"]:
+def read_kernel(given: Fields) -> Kernel | Literal["precomputed"]:
     """Read a kernel, or "precomputed"."""
     if given.json.get("kernel") != "precomputed":
         return given.kernel("kernel")
@@ -96,7 +91,7 @@ def require_columns(kernel: Kernel, points: Stored) -> None:
 
 def _write_function(model: KernelRidge | KernelRidgeCV | KernelInterpolator, intercept: float | Vector, to: Writing) -> None:
     """Write the kernel, the points and the coefficients, from which predictions are computed."""
-    _write_kernel(model.kernel_, to)
+    write_kernel(model.kernel_, to)
     coefficients = columns_of(model.dual_coef_)
     to.array("points", model.X_fit_)
     to.array("coefficients", coefficients)
@@ -124,7 +119,7 @@ def _read_rows(model: KernelRidge | KernelRidgeCV, given: Fields, *, by_landmark
 
 def _read_function(model: Any, given: Fields, *, by_landmarks: bool = False) -> int:
     """Read kernel, points and coefficients; return the number of outputs. Landmarks are points that are no rows of the data."""
-    model.kernel_ = _read_kernel(given)
+    model.kernel_ = read_kernel(given)
     model.X_fit_ = given.array("points", None, model.n_features_in_, dtype=_REAL)
     if isinstance(model.kernel_, str) and len(model.X_fit_) != model.n_features_in_:
         raise ValueError(f"points: expected a square kernel matrix, got shape {model.X_fit_.shape}")
@@ -149,7 +144,7 @@ def _write_posteriors(model: KernelRidge, own: RidgePosteriors, to: Writing) -> 
             "or use pickle or joblib"
         )
     posterior = own.posteriors[0]
-    _write_kernel(model.kernel_, to)
+    write_kernel(model.kernel_, to)
     outputs = posterior.y.shape[1]
     to.value("trend", posterior.trend)
     for name, values in (
@@ -350,72 +345,3 @@ def read_interpolator(model: KernelInterpolator, given: Fields) -> None:
         raise ValueError(f"used: expected numbers of points, below {n} and each larger than the one before")
     require_memory_of_points(len(used))
     model.factorize()
-
-
-def write_support(model: SVR, to: Writing) -> None:
-    """Write the support vectors and their coefficients."""
-    vectors = model.support_vectors_
-    dual: Any = model.dual_coef_
-    is_sparse = sparse.issparse(vectors)
-    _write_kernel(model.kernel_, to, for_cpp=not is_sparse)
-    to.json["sparse"] = type(dual).__name__ if sparse.issparse(dual) else None
-    if is_sparse:
-        for name in ("data", "indices", "indptr"):
-            to.array(f"points.{name}", getattr(vectors, name))
-    else:
-        to.array("points", vectors)
-    to.array("coefficients", dense(dual).T)
-    to.array("offset", model.intercept_)
-    to.array("support", model.support_)
-    to.values(model, "objective_", "duality_gap_", "n_iter_", "fit_status_", "shape_fit_", "C_", "epsilon_")
-    if hasattr(model, "selection_"):
-        write_support_selection(model.selection_, to.part("selection"))
-
-
-def read_support(model: SVR, given: Fields) -> None:
-    """Read the support vectors and their coefficients."""
-    kind = given.take("sparse")
-    if kind is not None and kind not in _SPARSE:
-        raise ValueError(f"sparse: expected null or one of {', '.join(_SPARSE)}, got {kind!r:.60}")
-    shape = given.value("shape_fit_")
-    if not isinstance(shape, list) or len(shape) != 2 or not all(type(size) is int and 0 < size < 2**63 for size in shape):
-        raise ValueError(f"shape_fit_: expected two whole numbers, got {shape!r:.60}")
-    model.shape_fit_ = tuple(shape)
-    support = given.array("support", None, dtype=np.int64, least=0.0)
-    if (np.diff(support) <= 0).any() or (len(support) and support[-1] >= shape[0]):
-        raise ValueError(f"support: expected numbers of points, below {shape[0]} and each larger than the one before")
-    count, d = len(support), model.n_features_in_
-    coefficients = given.array("coefficients", count, 1).T
-    model.kernel_ = _read_kernel(given)
-    if isinstance(model.kernel_, str):
-        if shape != [d, d]:
-            raise ValueError(f"shape_fit_: expected a square kernel matrix of {d} columns, got {shape}")
-        model.support_vectors_ = given.array("points", 0, 0)
-    elif kind is None:
-        model.support_vectors_ = given.array("points", count, d)
-        require_columns(model.kernel_, model.support_vectors_)
-    else:  # the kernel is not tried on a point, since a dense row may not fit into memory
-        model.support_vectors_ = _sparse_points(given, kind, (count, d))
-    model.dual_coef_ = coefficients if kind is None else _SPARSE[kind](coefficients)
-    model.intercept_ = given.array("offset", 1)
-    model.support_ = support.astype(np.int32)
-    model.n_support_ = np.array([count], dtype=np.int32)
-    model.objective_ = given.number("objective_", finite=False)
-    model.duality_gap_ = given.number("duality_gap_", finite=False)
-    model.n_iter_ = given.whole("n_iter_")
-    model.fit_status_ = given.whole("fit_status_")
-    model.C_ = given.number("C_", 0.0, finite=False)
-    model.epsilon_ = given.number("epsilon_", 0.0)
-    if given.has("selection"):
-        model.selection_ = read_support_selection(given.part("selection"))
-        model.criterion_value_ = model.selection_.value
-
-
-def _sparse_points(given: Fields, kind: str, shape: tuple[int, int]) -> Sparse:
-    """Return the sparse matrix of the support vectors; raise if its parts are inconsistent."""
-    data = given.array("points.data", None)
-    indices = given.array("points.indices", len(data), dtype=np.int64, least=0.0)
-    indptr = given.array("points.indptr", shape[0] + 1, dtype=np.int64, least=0.0)
-    matrix = _SPARSE[kind]((data, indices, indptr), shape=shape)
-    matrix.check_format(full_check=True)
-    return matrix

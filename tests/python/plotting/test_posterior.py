@@ -103,3 +103,19 @@ def test_band_and_samples_are_of_the_function_though_noise_was_found(rng):
     assert np.std(display.samples - display.mean[:, None], axis=1) == pytest.approx(std, rel=0.25)
     rough = np.abs(np.diff(display.samples, axis=0)).mean()
     assert rough < 0.1 * model.noise_**0.5  # smooth curves, no noise of each point
+
+
+def test_decision_functions_over_one_and_two_columns(rng):
+    X = rng.standard_normal((40, 2))
+    y = np.where(X[:, 0] > 0, "up", "down")
+    svc = ks.SVC("linear").fit(X, y)
+    display = PosteriorDisplay.from_estimator(svc, X, y)
+    grid = np.column_stack([axis.ravel() for axis in np.meshgrid(*display.grid)])
+    np.testing.assert_allclose(display.mean.ravel(), svc.decision_function(grid), atol=1e-12)
+    texts = [text.get_text() for text in display.legend_.get_texts()]
+    assert texts == ["decision boundary", "down", "up"]
+    line = PosteriorDisplay.from_estimator(ks.SVC("linear").fit(X[:, :1], y), X[:, :1], y)
+    assert set(line.y) == {-1.0, 1.0}  # where the margins are
+    assert line.ax_.get_ylabel() == "decision function"
+    region = PosteriorDisplay.from_estimator(ks.OneClassSVM(nu=0.2).fit(X), X)
+    assert [text.get_text() for text in region.legend_.get_texts()] == ["decision boundary"]

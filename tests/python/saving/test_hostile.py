@@ -295,7 +295,7 @@ OFTEN = ("gp", "ridge chosen", "interpolator", "svr chosen", "polynomials", "cla
 OTHERS = [  # which the slow tests see
     *("stack", "gp with noise of each point", "ridge along a path", "ridge of rows", "cv of each target"),
     *("svr of sparse points", "radial basis", "fourier", "linear", "gp of objects"),
-    *("classes by draws", "three pairs", "softmax", "gp refined", "ridge by landmarks"),
+    *("classes by support vectors", "classes by draws", "three pairs", "softmax", "gp refined", "ridge by landmarks"),
 ]
 
 

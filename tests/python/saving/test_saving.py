@@ -41,7 +41,7 @@ def test_round_trip(name, again):
     for key, value in attributes.items():
         assert_same(value, getattr(loaded, key), key, left_out=("space", "posterior", "factor", "coefficients", "average"))
     assert set(public(loaded)) == set(attributes)
-    for method in ("predict", "predict_proba", "power_function", "error_bound"):
+    for method in ("predict", "predict_proba", "decision_function", "power_function", "error_bound"):
         if hasattr(model, method):
             assert_same(getattr(model, method)(Z), getattr(loaded, method)(Z), method)
     for key, value in model.get_params().items():

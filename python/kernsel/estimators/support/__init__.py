@@ -1,1 +1,1 @@
-"""Support vector regression: the model, its path, and the choice of its parameters."""
+"""Support vector machines: regression with its path and the choice of its parameters, classes, one class, other losses."""

@@ -4,61 +4,46 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import RegressorMixin
 from sklearn.gaussian_process import GaussianProcessRegressor as GaussianProcess
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Indices, Vector
-from kernsel._data.allowed import FLAG, is_auto, is_number, number, one_of, require, whole
+from kernsel._data.allowed import FLAG, is_auto, number, one_of, require
 from kernsel._data.folds import folds_of_rows
-from kernsel._data.kernel import kernel_or_name, leaves_open, matrix_of_indices
-from kernsel._data.points import in_parts, new_points
+from kernsel._data.kernel import leaves_open, matrix_of_indices
 from kernsel._data.training import dense, require_squares, training_set
 from kernsel._search.selection import said_of_not_sought
 from kernsel.estimators.as_sklearn import as_process
-from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, ShownData, TakesGroups, column
+from kernsel.estimators.fitted import LeftOut, Prediction, TakesGroups, column
+from kernsel.estimators.support.machine import ALLOWED, FunctionMachine, require_some_weight
 from kernsel.estimators.support.path import CRITERIA, SCORINGS
 from kernsel.estimators.support.selection import choose_support
 from kernsel.estimators.support.span import left_out_residuals
 from kernsel.estimators.support.vectors import SupportSolution, SupportVectors
-from kernsel.kernels import RBF, Kernel, Linear
+from kernsel.kernels import RBF, Kernel
 from kernsel.kernels.amplitudes import with_sizes_of_terms
-from kernsel.kernels.given import FunctionKernel, Precomputed
 from kernsel.kernels.objects import Points
-from kernsel.kernels.pairwise import pairwise_kernel
 
 __all__ = ["SVR", "SupportSolution", "SupportVectors"]
 
-_MANY = 1000  # the number of points on which a user's kernel is checked for negative eigenvalues
 _RAISES = 8  # how often the finite bound in place of an infinite C is raised, by a factor of 100 each time
-_POSITIVE = number("positive").said("a number, positive")
-_ALLOWED = {
+_ALLOWED = ALLOWED | {
     "fit_intercept": FLAG,
-    "shrinking": FLAG,
-    "verbose": FLAG,
     "C": (number("positive", infinite=True) | "auto" | None).said('a number, positive, "auto" or None'),
     "epsilon": (number("from 0 on") | "auto" | None).said('a number, from 0 on, "auto" or None'),
-    "tol": _POSITIVE,
-    "cache_size": _POSITIVE,
     "criterion": one_of(*CRITERIA).said(f"one of {', '.join(CRITERIA)}"),
     "scoring": one_of(*SCORINGS).said(f"one of {', '.join(SCORINGS)}"),
-    "gamma": (number("positive") | "scale" | "auto").said('a positive number, "scale" or "auto"'),
     "lam": number("positive") | None,
-    "max_iter": whole(-1).said("a whole number from 0 on, or -1 for no limit"),
 }
 _USUAL = {"C": 1.0, "epsilon": 0.1}  # scikit-learn's defaults
-_WITHOUT_GAMMA = ("linear", "cosine", "additive_chi2", "precomputed")
 
 
-class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class SVR(TakesGroups, RegressorMixin, FunctionMachine):  # type: ignore[misc]
     """Epsilon support vector regression.
 
     Finds the function f = b + sum_i a_i k(., x_i) that minimizes ::
@@ -245,10 +230,10 @@ class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ign
         self : SVR
         """
         self._check()
-        kernel = kernel_or_name(self.kernel, auto=RBF("auto"), function=partial(_function_kernel, options=self.kernel_params))
+        kernel = self._kernel_or_name()
         if isinstance(kernel, Kernel) and leaves_open(self.kernel) and self._chooses():
             kernel = with_sizes_of_terms(kernel)
-        _require_positive(sample_weight)
+        require_some_weight(sample_weight)
         given = (
             training_set(self, kernel, X, y, sample_weight, named=self._named, accept_sparse=("csr",), multi_output=False)
             .with_groups(groups)
@@ -260,13 +245,11 @@ class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ign
         bounds = self._bounds(len(y), weights)
         found = self._solve(SupportVectors(core_kernel, points, self.cache_size), core_kernel, points, y, bounds)
         self.kernel_ = given.kernel if isinstance(given.kernel, str) else core_kernel
-        self._warn(found, core_kernel, points, y if weights is None else y[weights > 0])
+        self._warn([found], core_kernel, points)
+        self._warn_of_nothing(found, y if weights is None else y[weights > 0])
         self._keep(given.original, found)
         if self.verbose:
-            print(
-                f"SVR: {found.iterations} steps, objective {found.objective:.9g}, duality gap {found.gap:.3g}, "
-                f"{len(self.support_)} support vectors of {len(y)} points, {found.rows} rows of the kernel matrix computed"
-            )
+            print(f"SVR: {found.told(len(y))}")
             if self._left_as_they_are():
                 print(f"SVR: {said_of_not_sought(self._left_as_they_are(), of_machine=True)}")
         return self
@@ -337,9 +320,7 @@ class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ign
 
     def _solve(self, solver: SupportVectors, kernel: Kernel, points: Vector, y: Vector, bounds: Vector) -> SupportSolution:
         """Solve the problem. Infinite bounds are replaced by finite ones that are raised until no coefficient reaches them."""
-        options: dict[str, Any] = {name: getattr(self, name) for name in ("fit_intercept", "tol", "max_iter", "shrinking")} | {
-            "epsilon": self.epsilon_
-        }
+        options: dict[str, Any] = {"fit_intercept": self.fit_intercept, "epsilon": self.epsilon_, **self._solver_options()}
         if np.isfinite(bounds).all():
             return solver.solve(y, bounds, **options)
         most = 10.0 * float(np.ptp(y) or np.abs(y).max() or 1.0) / float(np.mean(np.abs(kernel.diag(points))) or 1.0)
@@ -353,21 +334,6 @@ class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ign
         assert found is not None
         return found
 
-    def _keep(self, X: Any, found: SupportSolution) -> None:
-        """Set the attributes of a solution; those with a column for each support vector are sparse if X is."""
-        self.support_ = np.flatnonzero(found.a).astype(np.int32)
-        self.support_vectors_ = np.empty((0, 0)) if isinstance(self.kernel_, str) else X[self.support_]
-        self.dual_coef_ = found.a[None, self.support_]
-        if sparse.issparse(X):
-            self.dual_coef_ = type(X)(self.dual_coef_)
-        self.intercept_ = np.array([found.intercept])
-        self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
-        self.objective_ = found.objective
-        self.duality_gap_ = found.gap
-        self.n_iter_ = found.iterations
-        self.fit_status_ = 0 if found.converged else 1
-        self.shape_fit_ = X.shape
-
     def predict(self, X: Points) -> Vector:
         """Return f(X), computed from the support vectors in O(m n_SV) kernel evaluations.
 
@@ -379,16 +345,7 @@ class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ign
         -------
         y : ndarray of shape (m,)
         """
-        check_is_fitted(self)
-        if (parts := in_parts(self.kernel_, X)) is not None:
-            return np.concatenate([self.predict(part) for part in parts])
-        X = dense(new_points(self, self.kernel_, X, dtype=np.float64, accept_sparse="csr"))
-        coefficients = dense(self.dual_coef_)[0]
-        if isinstance(self.kernel_, str):
-            return np.asarray(X[:, self.support_] @ coefficients + self.intercept_)
-        if not len(self.support_):
-            return np.full(len(X), self.intercept_[0])
-        return np.asarray(self.kernel_.matmul(X, dense(self.support_vectors_), coefficients) + self.intercept_)
+        return self._function(X)
 
     def to_sklearn(self) -> GaussianProcess:
         """Return this function as a fitted Gaussian process of scikit-learn, which converters to ONNX know, too.
@@ -409,20 +366,6 @@ class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ign
         """
         check_is_fitted(self)
         return as_process(self, *self.kernel_and_points(), dense(self.dual_coef_)[0], self.intercept_[0])
-
-    def kernel_and_points(self) -> tuple[Kernel | str, Vector]:
-        """Return the kernel and the support vectors."""
-        return self.kernel_, dense(self.support_vectors_)
-
-    def kept_data(self) -> tuple[Vector, None]:
-        """Raise ValueError, since only the support vectors are stored, and not all training points."""
-        raise ValueError("X: an SVR keeps its support vectors only; give the points that it was fitted to")
-
-    def shown_data(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ShownData:
-        """Return the training data, which must be given, with the indices of the support vectors, see `FittedModel`."""
-        given = super().shown_data(X, y, output)
-        same = given.points.shape == tuple(self.shape_fit_)
-        return replace(given, support=np.asarray(self.support_, dtype=np.intp)) if same else given
 
     def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
         """Return f(X) and the tube of width epsilon around it, see `FittedModel`."""
@@ -451,44 +394,10 @@ class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ign
         residuals = left_out_residuals(kernel, points, targets, a, float(self.intercept_[0]), bounds, self.fit_intercept)
         return LeftOut(targets, targets - residuals)
 
-    @property
-    def coef_(self) -> Any:
-        """The coefficients of the columns, shape (1, d), if the kernel is linear; a read-only array."""
-        check_is_fitted(self)
-        if not isinstance(self.kernel_, Linear):
-            raise AttributeError("coef_ is only available when using a linear kernel")
-        coefficients, points = dense(self.dual_coef_)[0], dense(self.support_vectors_)
-        found = np.zeros((1, self.n_features_in_))
-        if len(points):
-            found[0] = self.kernel_.matmul(np.eye(self.n_features_in_), points, coefficients)
-        if sparse.issparse(self.dual_coef_):
-            columns: Any = type(self.dual_coef_)(found)
-            columns.data.flags.writeable = False
-            return columns
-        found.flags.writeable = False
-        return found
-
     def _check(self) -> None:
         require(self, _ALLOWED)
         if self.lam is not None and is_auto(self.C):
             raise ValueError(f'lam: expected None with C="auto", which is chosen, got {self.lam!r}')
-
-    def _named(self, name: str, X: Vector) -> Kernel:
-        """Return the kernel that has this name in scikit-learn."""
-        return pairwise_kernel(name, X.shape[1], self._gamma(X), self.degree, self.coef0)
-
-    def _gamma(self, X: Vector) -> float:
-        gamma = self.gamma
-        if is_number(gamma):
-            return float(gamma)
-        if self.kernel in _WITHOUT_GAMMA or not isinstance(self.kernel, str):
-            return 1.0
-        with np.errstate(over="ignore", invalid="ignore"):
-            variance = float(X.var()) if gamma == "scale" else 1.0
-            found = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-        if not np.isfinite(variance) or not 0 < found < np.inf:
-            raise ValueError(f'gamma: "scale" is not possible for X of variance {variance:g}: scale X, or give a number')
-        return found
 
     def _bounds(self, n: int, weights: Vector | None) -> Vector:
         C = self.C_
@@ -503,81 +412,12 @@ class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ign
             raise ValueError(f"lam: {self.lam!r} is too small")
         return bounds
 
-    def _warn(self, found: SupportSolution, kernel: Kernel, points: Vector, y: Vector) -> None:
-        """Warn of a kernel that is not positive semidefinite, a gap that is not closed, and a fit without support vectors."""
-        # Rounding of a kernel matrix to single precision causes small negative eigenvalues.
-        rounded = isinstance(kernel, Precomputed) and _is_single(np.asarray(kernel.K))
-        rounding = float(np.finfo(np.float32).eps) if rounded else 1e-13
-        if (found.indefinite and not rounded) or _seen_indefinite(kernel, points, rounding):
-            warnings.warn(
-                f"kernel: {self.kernel!r} is not positive semidefinite: this is a stationary point, and the duality gap says "
-                "nothing of how good it is",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        if not found.converged:
-            why = "max_iter" if 0 <= self.max_iter <= found.iterations else "tol, which is below what rounding allows"
-            warnings.warn(
-                f"the duality gap is {found.gap:.3g}, of an objective of {found.objective:.6g}: raise {why}",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-        elif np.ptp(y) > 0 and not found.a.any() and self._given("epsilon") is not None:
+    def _warn_of_nothing(self, found: SupportSolution, y: Vector) -> None:
+        """Warn of a fit without support vectors; to be called by `fit`."""
+        if found.converged and np.ptp(y) > 0 and not found.a.any() and self._given("epsilon") is not None:
             warnings.warn(
                 f"epsilon: errors up to {self.epsilon_:g} cost nothing, but y has a spread of {np.ptp(y):.3g} only, from "
                 f"{y.min():.6g} to {y.max():.6g}, so that there are no support vectors and the fit is the constant "
                 f'{found.intercept:.6g}; let epsilon="auto" or SVR("auto") choose it',
                 stacklevel=3,
             )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        tags.input_tags.sparse = True
-        return tags
-
-
-class _OfMatrices:
-    """A function of two sets of points, with fixed keyword arguments."""
-
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        self.function = function
-        self.options = options
-
-    def __call__(self, X: Vector, Z: Vector) -> Any:
-        return self.function(X, Z, **self.options)
-
-    def __repr__(self) -> str:
-        return f"<{getattr(self.function, '__name__', self.function)} of matrices>"
-
-
-def _function_kernel(function: Callable[..., Any], options: Mapping[str, Any] | None) -> FunctionKernel:
-    if not isinstance(options, Mapping | None):
-        raise TypeError(f"kernel_params: expected a dict or None, got {options!r}")
-    return FunctionKernel(_OfMatrices(function, dict(options or {})))
-
-
-def _require_positive(sample_weight: ArrayLike | float | None) -> None:
-    if sample_weight is not None:
-        given = np.asarray(sample_weight, dtype=np.float64)
-        if given.size and (given <= 0).all():
-            raise ValueError("sample_weight: Invalid input - all samples have zero or negative weights.")
-
-
-def _is_single(K: Vector) -> bool:
-    with np.errstate(over="ignore"):
-        return np.array_equal(K, K.astype(np.float32))
-
-
-def _seen_indefinite(kernel: Kernel, points: Vector, rounding: float) -> bool:
-    """Tell whether a user's matrix or function has negative eigenvalues on the first 1000 points."""
-    if not isinstance(kernel, Precomputed | FunctionKernel):
-        return False
-    K = np.array(kernel(points[:_MANY]))
-    K[np.diag_indices_from(K)] += len(K) * rounding * np.abs(np.diag(K)).max(initial=0.0)
-    try:
-        np.linalg.cholesky(K)
-    except np.linalg.LinAlgError:
-        return True
-    return False

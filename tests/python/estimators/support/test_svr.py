@@ -469,3 +469,21 @@ def test_what_was_not_looked_for_is_said(how, expected, rng, capsys):
     X, y = rng.uniform(size=(20, 1)), rng.standard_normal(20)
     assert ks.SVR(**how, verbose=True).fit(X, y).not_sought_ == expected
     assert (f"SVR: not looked for: {', '.join(expected)} (kernel=" in capsys.readouterr().out) == bool(expected)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_kernel_of_raw_columns_and_a_large_c(intercept):
+    # C k(x, x) is 1e13 times y: coefficients cancel in f, whose function of four columns has hardly a norm. The objective is C
+    # times the losses, and those hardly depend on C.
+    x, y = np.array(SPEED, dtype=float).reshape(-1, 1), np.array(DISTANCE, dtype=float)
+    options = {"epsilon": 15.0, "fit_intercept": intercept}
+    plain = ks.SVR(Polynomial(3, 1.0), C=1e3, **options).fit(x, y)
+    for C in (1e4, 1e5, 1e6):
+        model = ks.SVR(Polynomial(3, 1.0), C=C, **options).fit(x, y)
+        assert model.fit_status_ == 0
+        assert model.duality_gap_ <= 1e-4 * model.objective_
+        assert model.objective_ / C == pytest.approx(plain.objective_ / 1e3, rel=0.02)
+        loss = np.maximum(np.abs(y - model.predict(x)) - 15.0, 0.0).sum()
+        assert C * loss == pytest.approx(model.objective_, rel=0.01)
+    with pytest.warns(ConvergenceWarning, match=r"the duality gap is .*: the terms of the function are so large that rounding"):
+        assert ks.SVR(Polynomial(3, 1.0, 0.1), C=1e5, **options).fit(x, y).fit_status_ == 1

@@ -88,7 +88,7 @@ def test_rows_that_come_and_go(rng, n, epsilon, intercept):
     whole = SupportVectors(kernel, X).solve(y, **options)
     inside = assert_right(whole, K, y, 3.0, epsilon, intercept, 1e-7)
     assert (whole.a[inside] == 0.0).all()
-    assert whole.rows == n
+    assert n / 4 < whole.rows <= n
     for shrinking in (True, False):
         paged = SupportVectors(kernel, X, 0.1).solve(y, **options, shrinking=shrinking)
         inside = assert_right(paged, K, y, 3.0, epsilon, intercept, 1e-7)
@@ -134,3 +134,56 @@ def test_a_start_at_the_solution_is_the_solution(rng, intercept):
     again = solver.solve(y, 3.0, 0.2, fit_intercept=intercept, start=found.a, tol=1.1e-6)
     assert again.iterations == 0
     assert again.a == pytest.approx(found.a, abs=8 * EPS * 3.0)
+
+
+def machines(rng, n):
+    """Yield y, lower, upper, epsilon and total of problems of all kinds, with weights, some of them zero."""
+    w = np.where(np.arange(n) % 7 == 3, 0.0, rng.uniform(0.2, 2.0, n))
+    y, zeros = rng.standard_normal(n), np.zeros(n)
+    labels = np.where(y + rng.standard_normal(n) > 0, 1.0, -1.0)
+    yield labels, np.minimum(3.0 * w * labels, 0.0), np.maximum(3.0 * w * labels, 0.0), 0.0, 0.0  # two classes
+    yield y, -0.2 * w, 1.8 * w, 0.0, 0.0  # a quantile
+    yield y, -0.2 * w, 1.8 * w, 0.1, 0.0
+    yield zeros, zeros, w, 0.0, 0.3 * w.sum()  # one class
+
+
+@pytest.mark.parametrize("cache", [500.0, 0.1])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_bounds_of_all_kinds(rng, cache, intercept, noise):
+    n = 40
+    X = rng.standard_normal((n, 2))
+    kernel, added = Exponential(0.5), noise * rng.uniform(0.5, 2.0, n)
+    K = ks.gram(kernel, X) + np.diag(added)
+    for y, lower, upper, epsilon, total in machines(rng, n):
+        if total and not intercept:
+            continue
+        solver = SupportVectors(kernel, X, cache, added if noise else None)
+        found = solver.between(y, lower, upper, epsilon, total=total, fit_intercept=intercept, tol=1e-9)
+        a, b = found.a, found.intercept
+        assert (lower <= a).all()
+        assert (a <= upper).all()
+        assert a.sum() == pytest.approx(total, abs=4 * n * EPS * np.abs(a).sum()) if intercept else b == 0.0
+        primal, dual = reference.machine_objectives(K, y, lower, upper, epsilon, a, b, total)
+        slack = 8 * n * EPS * np.sum((np.abs(a) + upper - lower) * (np.abs(K) @ np.abs(a) + np.abs(y) + abs(b)))
+        assert found.objective == pytest.approx(primal, abs=slack)
+        assert found.gap == pytest.approx(primal - dual, abs=slack)
+        assert found.converged
+        assert found.gap <= 1e-9 * abs(primal) + slack
+        expected, _ = reference.boxed(K, y, lower, upper, epsilon, intercept, total)
+        limit = 2 * np.sqrt(2e-9 * abs(primal) * K.max()) + slack
+        assert K @ a == pytest.approx(K @ expected, abs=limit)
+
+
+def test_bounds_that_cannot_be(rng):
+    X, y = problem(rng, 5)
+    ones = np.ones(5)
+    for lower, upper, noise, message in (
+        (ones, 2 * ones, None, "bounds must be finite, with lower <= 0 <= upper"),
+        (-ones, ones, -ones, "noise must be finite, not negative"),
+        (-ones, ones, ones[:3], "one number for each point"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            SupportVectors(RBF(1.0), X, noise=noise).between(y, lower, upper)
+    with pytest.raises(ValueError, match="the sum must be between zero and the sum of the upper bounds"):
+        SupportVectors(RBF(1.0), X).between(0 * y, -ones, ones, total=5.1)
