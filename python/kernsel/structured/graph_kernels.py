@@ -186,7 +186,7 @@ class RandomWalk(GraphKernel):
     def __init__(
         self,
         decay: float | str | Parameter = 0.5,
-        decay_bounds: Bounds = (0.01, 0.95),
+        decay_bounds: Bounds = (0.01, 0.9),
         steps: Steps = "probabilities",
         directed: bool = False,
         node_label: str | None = "label",

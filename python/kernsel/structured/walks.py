@@ -25,8 +25,7 @@ __all__ = ["Steps", "check_steps", "walk_diagonal", "walk_gram"]
 Steps = Literal["probabilities", "counts"]
 
 _EPS = float(np.finfo(np.float64).eps)
-_NODES = 512  # of the graphs that are compared at once: small enough for their products to stay in the cache
-_NODES_OF_DIAGONAL = 128  # of which only the pairs of a graph with itself are used
+_NODES = 128  # of the graphs that are compared at once: numbers at the nodes of their product graphs stay in the cache
 _STEPS_BETWEEN = 4  # two looks at what is left of the series
 
 
@@ -82,12 +81,13 @@ def walk_gram(
     check_decay(decay)
     check_steps(steps)
     values, slopes = (np.zeros((len(graphs), len(others))) for _ in range(2))
-    for rows in _blocks(graphs, _NODES):
-        x = _joined(graphs[rows], steps)
-        for columns in _blocks(others, _NODES):
+    kinds = np.intersect1d(_kinds(graphs), _kinds(others))  # of edges that walks may have in common
+    blocks = [(columns, _joined(others[columns], kinds, steps)) for columns in _blocks(others)]
+    for rows in _blocks(graphs):
+        x = _joined(graphs[rows], kinds, steps)
+        for columns, z in blocks:
             if Z is None and columns.start > rows.start:
                 break
-            z = _joined(others[columns], steps)
             values[rows, columns], slopes[rows, columns] = _series(x, z, float(decay))
     if Z is None:  # equal to the last bit on both sides of the diagonal
         for table in (values, slopes):
@@ -118,8 +118,9 @@ def walk_diagonal(X: Iterable[object], *, decay: float = 0.5, steps: Steps = "pr
     check_decay(decay)
     check_steps(steps)
     diagonal = np.zeros(len(graphs))
-    for rows in _blocks(graphs, _NODES_OF_DIAGONAL):
-        x = _joined(graphs[rows], steps)
+    kinds = _kinds(graphs)
+    for rows in _blocks(graphs):
+        x = _joined(graphs[rows], kinds, steps)
         diagonal[rows] = np.diag(_series(x, x, float(decay))[0])
     return diagonal
 
@@ -146,8 +147,10 @@ class _Joined:
         The numbers of the labels of nodes.
     start : ndarray of shape (n,)
         The weight of a walk of no steps that begins at a node.
-    adjacency : dict of int to sparse array of shape (n, n)
-        For each kind of edges the weights of steps, from the node of the row to that of the column.
+    forward : sparse array of shape (kinds n, n)
+        The transposed matrices of the weights of steps, for each kind of edges, one below the other.
+    backward : sparse array of shape (n, kinds n)
+        The same, one beside the other.
     members : sparse array of shape (graphs, n)
         Ones for the nodes of each graph.
     norms : ndarray of shape (graphs,), or None
@@ -156,46 +159,58 @@ class _Joined:
 
     colours: Indices
     start: Vector
-    adjacency: dict[int, sparse.csr_array]
+    forward: sparse.csr_array
+    backward: sparse.csr_array
     members: sparse.csr_array
     norms: Vector | None
 
 
-def _joined(graphs: list[Graph], steps: Steps) -> _Joined:
+def _arcs(graph: Graph) -> Indices:
+    """Return the arcs of walks: columns of sources, targets and kinds."""
+    return graph.kept("arcs", lambda: np.array(graph.arcs_along_edges(), dtype=np.intp).reshape(-1, 3))
+
+
+def _kinds(graphs: list[Graph]) -> Indices:
+    """Return the sorted kinds of the edges of some graphs."""
+    return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *(_arcs(graph)[:, 2] for graph in graphs)]))
+
+
+def _joined(graphs: list[Graph], kinds: Indices, steps: Steps) -> _Joined:
     sizes = np.array([len(graph) for graph in graphs], dtype=np.intp)
     first = np.concatenate([[0], np.cumsum(sizes)])
     n = int(first[-1])
     owner = np.repeat(np.arange(len(graphs)), sizes)
-    arcs = [np.array(graph.kept("arcs", graph.arcs_along_edges), dtype=np.intp).reshape(-1, 3) for graph in graphs]
-    sources, targets, kinds = np.vstack([a + [f, f, 0] for a, f in zip(arcs, first, strict=False)]).T
-    weights = np.ones(len(sources))
+    arcs = np.vstack([_arcs(graph) + [begin, begin, 0] for graph, begin in zip(graphs, first, strict=False)])
+    sources, targets, kind_of_arc = arcs.T
+    weights = np.ones(len(arcs))
     start = np.ones(n)
     if steps == "probabilities":
         weights /= np.bincount(sources, minlength=n)[sources]
         start /= sizes[owner]
-    adjacency = {
-        int(kind): sparse.csr_array((weights[kinds == kind], (sources[kinds == kind], targets[kinds == kind])), shape=(n, n))
-        for kind in np.unique(kinds)
-    }
+    common = np.isin(kind_of_arc, kinds)
+    sources, targets, weights = sources[common], targets[common], weights[common]
+    part = np.searchsorted(kinds, kind_of_arc[common]) * n  # where the matrix of a kind begins
+    forward = sparse.csr_array((weights, (part + targets, sources)), shape=(len(kinds) * n, n))
+    backward = sparse.csr_array((weights, (targets, part + sources)), shape=(n, len(kinds) * n))
     colours = np.array([number.value for graph in graphs for number in graph.colours(0)[0]], dtype=np.intp)
     members = sparse.csr_array((np.ones(n), (owner, np.arange(n))), shape=(len(graphs), n))
     norms = np.array([graph.kept("norm", lambda graph=graph: _norm(graph)) for graph in graphs]) if steps == "counts" else None
-    return _Joined(colours, start, adjacency, members, norms)
+    return _Joined(colours, start, forward, backward, members, norms)
 
 
 def _norm(graph: Graph) -> float:
     """Return the spectral norm of the adjacency matrix."""
     A = np.zeros((len(graph), len(graph)))
-    for source, target, _ in graph.arcs_along_edges():
-        A[source, target] = 1.0
+    sources, targets, _ = _arcs(graph).T
+    A[sources, targets] = 1.0
     return float(np.linalg.norm(A, 2)) if len(graph) else 0.0
 
 
-def _blocks(graphs: list[Graph], most: int) -> Iterator[slice]:
-    """Yield slices of a list of graphs with so many nodes in all, or of one graph."""
+def _blocks(graphs: list[Graph]) -> Iterator[slice]:
+    """Yield slices of a list of graphs, each of one graph, or with at most `_NODES` nodes in all."""
     begin, nodes = 0, 0
     for i, graph in enumerate(graphs):
-        if nodes and nodes + len(graph) > most:
+        if nodes and nodes + len(graph) > _NODES:
             yield slice(begin, i)
             begin, nodes = i, 0
         nodes += len(graph)
@@ -221,12 +236,13 @@ def _series(x: _Joined, z: _Joined, decay: float) -> tuple[Matrix, Matrix]:
         return np.asarray((x.members @ F) @ z.members.T)
 
     F = np.where(x.colours[:, None] == z.colours, np.outer(x.start, z.start), 0.0)
+    if not F.any():
+        return by_graph(F), by_graph(F)
     matched = F > 0
     values, slopes = F.copy(), np.zeros_like(F)
     first = by_graph(F)
-    kinds = [kind for kind in x.adjacency if kind in z.adjacency]
     for step in count(1):
-        F = sum((_step(x.adjacency[kind], F, z.adjacency[kind]) for kind in kinds), np.zeros_like(F))
+        F = _step(x, F, z)
         F *= decay
         F *= matched
         values += F
@@ -239,6 +255,8 @@ def _series(x: _Joined, z: _Joined, decay: float) -> tuple[Matrix, Matrix]:
     return by_graph(values), by_graph(slopes)
 
 
-def _step(A: sparse.csr_array, F: Matrix, B: sparse.csr_array) -> Matrix:
-    """Return A' F B."""
-    return np.asarray((A.T @ F) @ B)
+def _step(x: _Joined, F: Matrix, z: _Joined) -> Matrix:
+    """Return the sum of A' F B over the kinds of edges, whose weights are A and B."""
+    n, m = F.shape
+    halfway = (x.forward @ F).reshape(x.forward.shape[0] // n, n, m)  # A' F of each kind
+    return np.asarray(z.backward @ halfway.transpose(0, 2, 1).reshape(z.backward.shape[1], n)).T
