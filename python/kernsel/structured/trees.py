@@ -19,6 +19,7 @@ Node: TypeAlias = tuple[Hashable, int]  # a label, and the number of children
 
 _SUBTREES = Numbering()  # of all trees: by the label of the root, and the numbers of the subtrees of its children
 _MOST = 1500  # different subtrees that are compared at once
+_MOST_OF_DIAGONAL = 200  # of which only those in the same tree are used
 
 _EXAMPLE = "'(S (NP she) (VP runs))', or ('S', ('NP', 'she'), ('VP', 'runs'))"
 
@@ -182,9 +183,9 @@ def tree_gram(
     check_decay(decay)
     check_fragments(fragments)
     values, slopes = (np.zeros((len(trees), len(others))) for _ in range(2))
-    for rows in _blocks(trees):
+    for rows in _blocks(trees, _MOST):
         x = _Subtrees(trees[rows])
-        for columns in _blocks(others):
+        for columns in _blocks(others, _MOST):
             if Z is None and columns.start > rows.start:
                 break
             values[rows, columns], slopes[rows, columns] = _compared(x, _Subtrees(others[columns]), float(decay), fragments)
@@ -217,9 +218,9 @@ def tree_diagonal(X: Iterable[object], *, decay: float = 0.5, fragments: Fragmen
     check_decay(decay)
     check_fragments(fragments)
     diagonal = np.zeros(len(trees))
-    for i, tree in enumerate(trees):
-        own = _Subtrees([tree])
-        diagonal[i] = _compared(own, own, float(decay), fragments)[0][0, 0]
+    for rows in _blocks(trees, _MOST_OF_DIAGONAL):
+        own = _Subtrees(trees[rows])
+        diagonal[rows] = np.diag(_compared(own, own, float(decay), fragments)[0])
     return _finite(diagonal)
 
 
@@ -241,12 +242,12 @@ def _finite(values: Matrix) -> Matrix:
     return values
 
 
-def _blocks(trees: list[Tree]) -> Iterator[slice]:
-    """Yield slices of a list of trees, each of one tree, or with at most `_MOST` different subtrees."""
-    begin: int = 0
+def _blocks(trees: list[Tree], most: int) -> Iterator[slice]:
+    """Yield slices of a list of trees, each of one tree, or with at most so many different subtrees."""
+    begin = 0
     held: set[Number] = set()
     for i, tree in enumerate(trees):
-        if held and len(held | tree.subtrees.keys()) > _MOST:
+        if held and len(held | tree.subtrees.keys()) > most:
             yield slice(begin, i)
             begin, held = i, set()
         held |= tree.subtrees.keys()
