@@ -105,7 +105,8 @@ def _font_size(size: FontSize) -> float:
 def legend_below(ax: Axes, handles: Sequence[Artist], title: str | None = None, *, grow: bool) -> Legend | None:
     """Add a legend below the label of the horizontal axis, in as many columns as fit the width.
 
-    A layout engine makes room for it there. In a figure without one, it goes where it covers least inside the axes.
+    A layout engine makes room for it there. In a figure without one, it goes where it covers least inside the axes. Entries of a
+    legend that the axes have already, of another display, are kept, before the new ones; the title only if both have the same.
 
     Parameters
     ----------
@@ -119,6 +120,10 @@ def legend_below(ax: Axes, handles: Sequence[Artist], title: str | None = None, 
     from matplotlib import rcParams
     from matplotlib.transforms import ScaledTranslation
 
+    before = ax.get_legend()
+    if before is not None and handles:
+        title = title if before.get_title().get_text() == (title or "") else None
+        handles = _joined(before, handles)
     if not handles:
         return None
     if ax.figure.get_layout_engine() is None:
@@ -152,6 +157,22 @@ def legend_below(ax: Axes, handles: Sequence[Artist], title: str | None = None, 
         handletextpad=0.6,
         handlelength=_HANDLE - 0.6,
     )
+
+
+def _joined(before: Legend, handles: Sequence[Artist]) -> list[Artist]:
+    """Return the entries of a legend and new ones, but those that are there already: of the same label and colour."""
+    from matplotlib.colors import to_rgb
+
+    def look(handle: Artist) -> tuple[str, object]:
+        for colour in ("get_color", "get_facecolor"):
+            if hasattr(handle, colour):
+                found = np.atleast_2d(np.asarray(getattr(handle, colour)(), dtype=object))[0]
+                return str(handle.get_label()), to_rgb(found[0] if len(found) == 1 else tuple(found))
+        return str(handle.get_label()), None
+
+    joined = [handle for handle in before.legend_handles if handle is not None]
+    looks = {look(handle) for handle in joined}
+    return [*joined, *(handle for handle in handles if look(handle) not in looks)]
 
 
 def plain_numbers_if_few(axis: Axis) -> None:
