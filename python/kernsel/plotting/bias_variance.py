@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing, indexable
 
-from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.folds import number_of_points
 from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib, room
@@ -179,7 +179,8 @@ class BiasVarianceDisplay:
         n_jobs : int, optional
             How many values are computed at the same time, as in scikit-learn.
         kind : {"curves", "fits"}
-            Bias and variance over the parameter; or, where X has one column, the fits with the first, the best and the last value.
+            Bias and variance over the parameter; or, where X has one column, the fits with the first, the best and the last
+            value.
         target_name : str, optional
         units : dict of str to str, optional
             By the names of the target and of the parameter.
@@ -294,13 +295,15 @@ class BiasVarianceDisplay:
             text = short_number(number) if isinstance(number, int | float) else str(number)
             ax.set_title(f"{self.param_name} = {text}" + (", the best" if value == best else ""), fontsize="small", loc="left")
             bottom = not wide and ax is axes[-1]
-            set_labels(ax, self.x_name if wide or bottom else "", named(self.target_name, units) if not wide or ax is axes[0] else "")
+            set_labels(
+                ax, self.x_name if wide or bottom else "", named(self.target_name, units) if not wide or ax is axes[0] else ""
+            )
             ax.tick_params(labelleft=not wide or ax is axes[0], labelbottom=wide or bottom)
         self.legend_ = legend_below(axes[0 if wide else -1], [lines[0], *self.lines_.values()], grow=given is None)
         return axes
 
 
-def _rows(X: Points, y: ArrayLike, rows: Vector) -> Sample:
+def _rows(X: Points, y: ArrayLike, rows: Indices) -> Sample:
     return _safe_indexing(X, rows), _safe_indexing(y, rows)
 
 

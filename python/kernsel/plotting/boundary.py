@@ -99,7 +99,7 @@ class BoundaryDisplay:
         self.X = None if X is None else np.asarray(X, dtype=np.float64).reshape(-1, 2)
         self.y = None if y is None or self.X is None else np.asarray(y)
         if self.X is not None and (self.y is None or self.y.shape != (len(self.X),)):
-            raise ValueError(f"y: expected a class for each of {len(self.X)} points, got shape {np.shape(y)}")
+            raise ValueError(f"y: expected a class for each of {len(self.X)} points, got {y!r:.60}")
         self.names = column_names(None, 2) if names is None else [str(name) for name in names]
         self.title = title
 

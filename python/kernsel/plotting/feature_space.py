@@ -35,9 +35,9 @@ __all__ = ["FeatureSpaceDisplay"]
 class FeatureSpaceDisplay:
     """Points where they are in the feature space of a kernel, in its two principal components.
 
-    Distances in feature space are |f(x) - f(z)|^2 = k(x, x) - 2 k(x, z) + k(z, z). Of all pairs of coordinates that are linear in
-    f, these have the largest variance: with u_i and e_i the leading eigenvectors and eigenvalues of the centred kernel matrix, a
-    point's coordinates are e_i^(1/2) u_i. Points may be objects, such as strings or graphs.
+    Distances in feature space are |f(x) - f(z)|^2 = k(x, x) - 2 k(x, z) + k(z, z). Of all pairs of coordinates that are linear
+    in f, these have the largest variance: with u_i and e_i the leading eigenvectors and eigenvalues of the centred kernel
+    matrix, a point's coordinates are e_i^(1/2) u_i. Points may be objects, such as strings or graphs.
 
     Parameters
     ----------
@@ -163,9 +163,7 @@ class FeatureSpaceDisplay:
         name = name_of_target(target_name, y)
         some = X if len(rows) == n else _safe_indexing(X, rows)
         coordinates, shares = _principal(np.asarray(kernel_of(kernel)(some)))
-        display = cls(
-            coordinates=coordinates, shares=shares, y=None if y is None else np.asarray(y)[rows], target_name=name
-        )
+        display = cls(coordinates=coordinates, shares=shares, y=None if y is None else np.asarray(y)[rows], target_name=name)
         return display.plot(ax, units=units)
 
     def plot(self, ax: Axes | None = None, *, units: Mapping[str, str] | None = None) -> Self:
@@ -188,7 +186,7 @@ class FeatureSpaceDisplay:
         self.legend_ = None
         points, n = self.coordinates, len(self.coordinates)
         self.scatters_: list[PathCollection]
-        if self.classes is None:
+        if self.classes is None or self.y is None:
             style = points_style(n, BLUE)
             if self.y is not None:
                 style |= {"color": None, "c": self.y.astype(np.float64), "cmap": "viridis", "alpha": 0.9}
@@ -198,13 +196,18 @@ class FeatureSpaceDisplay:
             self.scatters_ = draw_classes(ax, points, self.y, self.classes, edge=foreground(), size=size)
         ax.axhline(0, color=foreground(), alpha=0.2, linewidth=0.8, zorder=0)
         ax.axvline(0, color=foreground(), alpha=0.2, linewidth=0.8, zorder=0)
-        ax.set_aspect("equal", adjustable="datalim")
-        labels = [f"{which} component ({percent(share)})" for which, share in zip(("first", "second"), self.shares, strict=True)]
+        middle, reach = (points.max(axis=0) + points.min(axis=0)) / 2, 0.54 * float(np.ptp(points, axis=0).max()) or 1.0
+        ax.set_xlim(middle[0] - reach, middle[0] + reach)
+        ax.set_ylim(middle[1] - reach, middle[1] + reach)
+        ax.set_aspect("equal")
+        labels = [
+            f"{which} component ({percent(share)})" for which, share in zip(("first", "second"), self.shares, strict=True)
+        ]
         set_labels(ax, *labels)
         if self.classes is not None:
             self.legend_ = legend_below(ax, self.scatters_, grow=new)
         elif self.y is not None:
-            self.colorbar_ = ax.figure.colorbar(self.scatters_[0], ax=ax, pad=0.03)
+            self.colorbar_ = ax.figure.colorbar(self.scatters_[0], cax=ax.inset_axes([1.04, 0, 0.05, 1]))
             self.colorbar_.outline.set_visible(False)
             self.colorbar_.solids.set_alpha(1.0)
             self.colorbar_.set_label(named(self.target_name, units))

@@ -23,8 +23,9 @@ __all__ = ["NestedDisplay"]
 class NestedDisplay:
     """The score of each outer fold of :func:`kernsel.nested_cv`, their mean and standard deviation, and the inner scores.
 
-    A search of scikit-learn selects by scores of the same kind, which are drawn as hollow marks beside the outer ones: where they
-    are better, they are too optimistic. An estimator that selects by a criterion has other values, which are in a lower panel.
+    A search of scikit-learn selects by scores of the same kind, which are drawn as hollow marks beside the outer ones: where
+    they are better, they are too optimistic. An estimator that selects by a criterion has other values, which are in a lower
+    panel.
 
     Parameters
     ----------
@@ -120,15 +121,16 @@ class NestedDisplay:
             where = axes[-1]
             if self._same_kind:
                 where.vlines(folds, np.minimum(scores, inner), np.maximum(scores, inner), **faint(0.9))
-            style = {"marker": "s", "markerfacecolor": "none", "markeredgewidth": 1.6, **marks}
-            (self.inner_,) = where.plot(folds, inner, color=OCHRE, label="selected by, inside", **style)
+            style = {"color": OCHRE, "marker": "s", "markerfacecolor": "none", "markeredgewidth": 1.6, **marks}
+            label = "best score inside" if self._same_kind else "criterion inside"
+            (self.inner_,) = where.plot(folds, inner, label=label, **style)
         (self.outer_,) = axes[0].plot(folds, scores, color=BLUE, marker="o", label="fold that is left out", zorder=3, **marks)
         axes[-1].set_xticks(folds)
         axes[-1].set_xlim(0.5, len(folds) + 0.5)
         for one in axes[:-1]:
             one.tick_params(labelbottom=False)
         if below:
-            set_labels(axes[1], "outer fold", "value that is selected by")
+            set_labels(axes[1], "outer fold", "criterion inside")
         set_labels(axes[0], "" if below else "outer fold", self.score)
         handles = [self.outer_, self.inner_, self.mean_, self.band_]
         self.legend_ = legend_below(axes[-1], [one for one in handles if one is not None], grow=new)

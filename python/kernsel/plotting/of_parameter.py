@@ -58,7 +58,11 @@ def places_of(values: Sequence[Any]) -> Vector:
 
 def set_scale(ax: Axes, values: Sequence[Any], places: Vector) -> None:
     """Make the horizontal axis logarithmic for positive numbers over a decade, and write the values that are no numbers."""
-    if len(values) and isinstance(values[0], int | float | np.number) and np.array_equal(places, np.asarray(values, np.float64)):
+    if (
+        len(values)
+        and isinstance(values[0], int | float | np.number)
+        and np.array_equal(places, np.asarray(values, np.float64))
+    ):
         if places.min() > 0 and places.max() >= 10 * places.min():
             ax.set_xscale("log")
         return
@@ -77,7 +81,7 @@ def sides_of(places: Vector, train: Vector, best: int) -> dict[str, str]:
         return {}
     low = "underfits" if train[ends[0]] > train[ends[1]] else "overfits"
     names = low, "overfits" if low == "underfits" else "underfits"
-    beyond = [end != best and (delta > 0) == (name == "underfits") for end, name, delta in zip(ends, names, change, strict=True)]
+    beyond = [(delta > 0) if name == "underfits" else (delta < 0) for name, delta in zip(names, change, strict=True)]
     return {name: side for name, side, there in zip(names, ("left", "right"), beyond, strict=True) if there}
 
 

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["SVRPathDisplay"]
 
 _COLORS = "viridis"
-_RANGE = (0.12, 0.82)  # of the colours: those that are visible on light and dark backgrounds
+_RANGE = (0.28, 0.8)  # of the colours: those that are visible on light and dark backgrounds
 
 
 class SVRPathDisplay:
     """Errors of points that are left out over C, a curve for each epsilon, with the best pair marked; and support vectors.
 
-    The upper panel has the scores of :meth:`kernsel.SVRPath.scores`, the lower one the share of points that are support vectors.
-    Fits that have not converged are hollow.
+    The upper panel has the scores of :meth:`kernsel.SVRPath.scores`, the lower one the share of points that are support
+    vectors. Fits that have not converged are hollow.
 
     Parameters
     ----------

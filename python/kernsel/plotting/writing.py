@@ -105,8 +105,9 @@ def _font_size(size: FontSize) -> float:
 def legend_below(ax: Axes, handles: Sequence[Artist], title: str | None = None, *, grow: bool) -> Legend | None:
     """Add a legend below the label of the horizontal axis, in as many columns as fit the width.
 
-    A layout engine makes room for it there. In a figure without one, it goes where it covers least inside the axes. Entries of a
-    legend that the axes have already, of another display, are kept, before the new ones; the title only if both have the same.
+    A layout engine makes room for it there. In a figure without one, it goes where it covers least inside the axes. Entries of
+    a legend that the axes have already, of another display, are kept, before the new ones; the title only if both have one and
+    the same.
 
     Parameters
     ----------
@@ -170,7 +171,11 @@ def _joined(before: Legend, handles: Sequence[Artist]) -> list[Artist]:
                 return str(handle.get_label()), to_rgb(found[0] if len(found) == 1 else tuple(found))
         return str(handle.get_label()), None
 
-    joined = [handle for handle in before.legend_handles if handle is not None]
+    joined: list[Artist] = []
+    for handle, text in zip(before.legend_handles, before.get_texts(), strict=True):
+        if handle is not None:
+            handle.set_label(text.get_text())
+            joined.append(handle)
     looks = {look(handle) for handle in joined}
     return [*joined, *(handle for handle in handles if look(handle) not in looks)]
 

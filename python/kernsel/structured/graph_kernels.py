@@ -150,8 +150,8 @@ class RandomWalk(GraphKernel):
     """The random-walk kernel: labelled graphs compared by all their walks, of any length, with equal labels.
 
     k(G, H) = sum_l decay^l sum_{w, w'} p(w) p(w'), over the walks w of G and w' of H with l steps and equal labels of nodes and
-    edges. p(w) is the probability that a random walk begins with w (Kashima et al., 2003), or 1 if walks are counted (Gärtner et
-    al., 2003).
+    edges. p(w) is the probability that a random walk begins with w (Kashima et al., 2003), or 1 if walks are counted (Gärtner
+    et al., 2003).
 
     Parameters
     ----------
@@ -168,9 +168,9 @@ class RandomWalk(GraphKernel):
 
     Notes
     -----
-    Points are graphs as for :class:`WeisfeilerLehman`. O(e m + n f) for a pair of graphs of n and m nodes and e and f edges, and
-    for each step, with the derivative; 36 / (1 - decay) steps at most, and far fewer where labels tell nodes apart. The product
-    graph of two graphs, whose walks these are, is not formed.
+    Points are graphs as for :class:`WeisfeilerLehman`. O(e m + n f) for a pair of graphs of n and m nodes and e and f edges,
+    and for each step, with the derivative; some 40 / (1 - decay) steps at most, and far fewer where labels tell nodes apart.
+    The product graph of two graphs, whose walks these are, is not formed.
 
     Examples
     --------

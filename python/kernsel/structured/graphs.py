@@ -174,9 +174,7 @@ def as_graphs(
     if isinstance(X, str | bytes | Mapping) or is_of_networkx(X) or not isinstance(X, Iterable):
         raise TypeError(f"{name}: expected a list of graphs, got {X!r}")
     graphs = [
-        one
-        if type(one) is Graph
-        else Graph(*read_graph(one, f"{name}[{i}]", directed, node_label, edge_label), bool(directed))
+        one if type(one) is Graph else Graph(*read_graph(one, f"{name}[{i}]", directed, node_label, edge_label), bool(directed))
         for i, one in enumerate(X)
     ]
     check_labels([(name, graphs)])

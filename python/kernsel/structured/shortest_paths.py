@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -79,7 +80,11 @@ def path_diagonal(X: Iterable[object], *, kind: Kind = "product") -> Vector:
 
 
 def _bags(graphs: list[Graph]) -> list[Bag]:
-    return [graph.kept("paths", lambda graph=graph: as_bags([_triples(graph)])[0]) for graph in graphs]
+    return [graph.kept("paths", partial(_bag, graph)) for graph in graphs]
+
+
+def _bag(graph: Graph) -> Bag:
+    return as_bags([_triples(graph)])[0]
 
 
 def _triples(graph: Graph) -> dict[Hashable, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from numbers import Real
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
@@ -142,8 +142,8 @@ def tree_gram(
     """Compare trees by the fragments that they share: K(S, T) = sum_f decay^|f| c_f(S) c_f(T).
 
     c_f counts where in a tree there is the fragment f, and |f| is the number of its nodes with children. Fragments have all
-    children of a node, in their order, or none: "subset-trees" are cut off at any nodes (Collins and Duffy, 2002), "subtrees" go
-    down to the leaves (Vishwanathan and Smola, 2003). All have one node with children at least. Positive semidefinite.
+    children of a node, in their order, or none: "subset-trees" are cut off at any nodes (Collins and Duffy, 2002), "subtrees"
+    go down to the leaves (Vishwanathan and Smola, 2003). All have one node with children at least. Positive semidefinite.
 
     Parameters
     ----------
@@ -277,10 +277,10 @@ class _Subtrees:
         heights = {len(numbers): 0}
         groups: dict[tuple[int, Hashable], list[list[int]]] = {}
         for at, number in enumerate(numbers):
-            label, children = number.key  # type: ignore[misc]  # the keys of _SUBTREES are pairs
+            label, children = cast("tuple[Hashable, tuple[Number, ...]]", number.key)
             places = [place.get(child, len(numbers)) for child in children]
             heights[at] = 1 + max(heights[below] for below in places)
-            production = (label, *(child.key[0] for child in children))
+            production = (label, *(cast("tuple[Hashable, ...]", child.key)[0] for child in children))
             groups.setdefault((heights[at], production), []).append([at, *places])
         self.groups: list[tuple[Hashable, Indices]] = [
             (production, np.array(groups[height, production])) for height, production in sorted(groups, key=lambda key: key[0])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from numbers import Real
 from typing import Literal, get_args
@@ -37,13 +38,14 @@ def walk_gram(
     steps: Steps = "probabilities",
     derivative: bool = False,
 ) -> Matrix | tuple[Matrix, Matrix]:
-    """Compare graphs by their walks of equal labels: ::
+    """Compare graphs by their walks of equal labels, of any length.
+
+    With the labels of a walk those of its nodes and edges: ::
 
         K(G, H) = sum_{l = 0, 1, ...} decay^l sum_{w in G, w' in H, of l steps, of equal labels} p(w) p(w')
 
-    Labels of a walk are those of its nodes and edges. p(w) is the probability that a random walk begins with w: it begins at any
-    node, and takes any edge of a node with the same probability (Kashima et al., 2003); or p(w) = 1, which counts pairs of walks
-    (Gärtner et al., 2003). Positive semidefinite.
+    p(w) is the probability that a random walk begins with w: it begins at any node, and takes any edge of a node with the same
+    probability (Kashima et al., 2003); or p(w) = 1, which counts pairs of walks (Gärtner et al., 2003). Positive semidefinite.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ def walk_gram(
     Notes
     -----
     Takes O(e m + n f) for each pair of graphs of n and m nodes and e and f edges, and for each step: until what is left of the
-    series and of its derivative is below the rounding of K, after log(eps) / log(decay) steps at most for probabilities.
+    series and of its derivative is below the rounding of K.
 
     Examples
     --------
@@ -180,7 +182,7 @@ def _joined(graphs: list[Graph], kinds: Indices, steps: Steps) -> _Joined:
     first = np.concatenate([[0], np.cumsum(sizes)])
     n = int(first[-1])
     owner = np.repeat(np.arange(len(graphs)), sizes)
-    arcs = np.vstack([_arcs(graph) + [begin, begin, 0] for graph, begin in zip(graphs, first, strict=False)])
+    arcs = np.vstack([_arcs(graph) + np.array([begin, begin, 0]) for graph, begin in zip(graphs, first, strict=False)])
     sources, targets, kind_of_arc = arcs.T
     weights = np.ones(len(arcs))
     start = np.ones(n)
@@ -194,7 +196,7 @@ def _joined(graphs: list[Graph], kinds: Indices, steps: Steps) -> _Joined:
     backward = sparse.csr_array((weights, (targets, part + sources)), shape=(n, len(kinds) * n))
     colours = np.array([number.value for graph in graphs for number in graph.colours(0)[0]], dtype=np.intp)
     members = sparse.csr_array((np.ones(n), (owner, np.arange(n))), shape=(len(graphs), n))
-    norms = np.array([graph.kept("norm", lambda graph=graph: _norm(graph)) for graph in graphs]) if steps == "counts" else None
+    norms = np.array([graph.kept("norm", partial(_norm, graph)) for graph in graphs]) if steps == "counts" else None
     return _Joined(colours, start, forward, backward, members, norms)
 
 

@@ -58,9 +58,7 @@ def test_derivative_and_blocks(steps, decay, rng, monkeypatch):
     h = 2.0**-13
     for others in (None, Z):
         K, slope = walk_gram(X, others, decay=decay, steps=steps, derivative=True)
-        ahead, behind, further, back = (
-            walk_gram(X, others, decay=decay * np.exp(s * h), steps=steps) for s in (1, -1, 2, -2)
-        )
+        ahead, behind, further, back = (walk_gram(X, others, decay=decay * np.exp(s * h), steps=steps) for s in (1, -1, 2, -2))
         near, far = (ahead - behind) / (2 * h), (further - back) / (4 * h)
         assert_allclose(slope, (4 * near - far) / 3, rtol=0, atol=np.abs(near - far).max() + 500 * EPS * K.max() / h)
         with monkeypatch.context() as patch:
