@@ -213,8 +213,11 @@ class RandomWalk(GraphKernel):
             raise ValueError(f"decay: expected a number above 0, below 1, got {value!r}")
 
     def _table(self, X: Sequence[Graph], Z: Sequence[Graph] | None, derivative: bool) -> Table:
-        values, slope = walk_gram(X, Z, decay=self.number("decay"), steps=self.steps, derivative=True)
-        return values, [slope] if derivative else []
+        decay = self.number("decay")
+        if not derivative:
+            return np.asarray(walk_gram(X, Z, decay=decay, steps=self.steps)), []
+        values, slope = walk_gram(X, Z, decay=decay, steps=self.steps, derivative=True)
+        return values, [slope]
 
     def _diagonal_of(self, X: Sequence[Graph]) -> Vector:
         return walk_diagonal(X, decay=self.number("decay"), steps=self.steps)

@@ -20,6 +20,7 @@ from scipy import sparse
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel.structured.graphs import Graph, as_graphs, check_labels
+from kernsel.structured.threads import on_threads
 
 __all__ = ["Steps", "check_steps", "walk_diagonal", "walk_gram"]
 
@@ -85,12 +86,14 @@ def walk_gram(
     values, slopes = (np.zeros((len(graphs), len(others))) for _ in range(2))
     kinds = np.intersect1d(_kinds(graphs), _kinds(others))  # of edges that walks may have in common
     blocks = [(columns, _joined(others[columns], kinds, steps)) for columns in _blocks(others)]
-    for rows in _blocks(graphs):
-        x = _joined(graphs[rows], kinds, steps)
-        for columns, z in blocks:
-            if Z is None and columns.start > rows.start:
-                break
-            values[rows, columns], slopes[rows, columns] = _series(x, z, float(decay))
+    of_X = blocks if Z is None else [(rows, _joined(graphs[rows], kinds, steps)) for rows in _blocks(graphs)]
+    pairs = [(x, z) for x in of_X for z in blocks if Z is not None or z[0].start <= x[0].start]
+
+    def compare(at: int) -> None:
+        (rows, x), (columns, z) = pairs[at]
+        values[rows, columns], slopes[rows, columns] = _series(x, z, float(decay), derivative)
+
+    on_threads(compare, len(pairs))
     if Z is None:  # equal to the last bit on both sides of the diagonal
         for table in (values, slopes):
             table[:] = np.tril(table) + np.tril(table, -1).T
@@ -123,7 +126,7 @@ def walk_diagonal(X: Iterable[object], *, decay: float = 0.5, steps: Steps = "pr
     kinds = _kinds(graphs)
     for rows in _blocks(graphs):
         x = _joined(graphs[rows], kinds, steps)
-        diagonal[rows] = np.diag(_series(x, x, float(decay))[0])
+        diagonal[rows] = np.diag(_series(x, x, float(decay), False)[0])
     return diagonal
 
 
@@ -220,8 +223,8 @@ def _blocks(graphs: list[Graph]) -> Iterator[slice]:
         yield slice(begin, len(graphs))
 
 
-def _series(x: _Joined, z: _Joined, decay: float) -> tuple[Matrix, Matrix]:
-    """Return the values of the kernel for all pairs of two blocks of graphs, and their derivatives in log decay.
+def _series(x: _Joined, z: _Joined, decay: float, derivative: bool) -> tuple[Matrix, Matrix]:
+    """Return the values of the kernel for all pairs of two blocks of graphs, and their derivatives in log decay, or zeros.
 
     The steps that are left out add at most a geometric series of the given ratio to what a step adds: walks lose probability
     at labels that differ, and the number of pairs of walks of l steps is at most that of no steps times (|A| |B|)^l.
@@ -241,14 +244,15 @@ def _series(x: _Joined, z: _Joined, decay: float) -> tuple[Matrix, Matrix]:
     if not F.any():
         return by_graph(F), by_graph(F)
     matched = F > 0
+    forward = x.forward * decay
     values, slopes = F.copy(), np.zeros_like(F)
     first = by_graph(F)
     for step in count(1):
-        F = _step(x, F, z)
-        F *= decay
+        F = _step(forward, F, z.backward)
         F *= matched
         values += F
-        slopes += step * F
+        if derivative:
+            slopes += step * F
         if step % _STEPS_BETWEEN == 0:
             added = by_graph(F) if x.norms is None else first * ratio**step
             rest = added * ratio / (1 - ratio) * (step + 1 / (1 - ratio))
@@ -257,8 +261,8 @@ def _series(x: _Joined, z: _Joined, decay: float) -> tuple[Matrix, Matrix]:
     return by_graph(values), by_graph(slopes)
 
 
-def _step(x: _Joined, F: Matrix, z: _Joined) -> Matrix:
+def _step(forward: sparse.csr_array, F: Matrix, backward: sparse.csr_array) -> Matrix:
     """Return the sum of A' F B over the kinds of edges, whose weights are A and B."""
     n, m = F.shape
-    halfway = (x.forward @ F).reshape(x.forward.shape[0] // n, n, m)  # A' F of each kind
-    return np.asarray(z.backward @ halfway.transpose(0, 2, 1).reshape(z.backward.shape[1], n)).T
+    halfway = (forward @ F).reshape(forward.shape[0] // n, n, m)  # A' F of each kind
+    return np.asarray(backward @ halfway.transpose(0, 2, 1).reshape(backward.shape[1], n)).T

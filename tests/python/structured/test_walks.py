@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+import kernsel
 from kernsel.structured import walks as module
 from kernsel.structured.graphs import as_graphs
 from kernsel.structured.walks import walk_diagonal, walk_gram
@@ -53,6 +54,7 @@ def molecules(rng, n):
 
 
 @pytest.mark.parametrize(("steps", "decay"), [("probabilities", 0.6), ("counts", 0.1)])
+@pytest.mark.usefixtures("threads")
 def test_derivative_and_blocks(steps, decay, rng, monkeypatch):
     X, Z = molecules(rng, 8), molecules(rng, 4)
     h = 2.0**-13
@@ -64,6 +66,10 @@ def test_derivative_and_blocks(steps, decay, rng, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(module, "_NODES", 10)
             assert_allclose(walk_gram(X, others, decay=decay, steps=steps), K, rtol=500 * EPS)
+            kernsel.set_num_threads(1)
+            alone = walk_gram(X, others, decay=decay, steps=steps)
+            kernsel.set_num_threads(2)
+            assert_array_equal(walk_gram(X, others, decay=decay, steps=steps), alone)
     assert_array_equal(walk_gram(X, decay=decay, steps=steps), walk_gram(X, decay=decay, steps=steps).T)
 
 
