@@ -212,7 +212,7 @@ class BiasVarianceDisplay:
         if truth is None and draw is None:
             counted = np.array([np.bincount(taken, minlength=n) == 0 for taken in rows])
         tasks = [(with_value(estimator, param_name, value), samples, X) for value in values]
-        column = np.asarray(X, dtype=np.float64)[:, 0] if np.ndim(X) == 2 and np.shape(X)[1] == 1 else None
+        column = np.asarray(X, dtype=np.float64)[:, 0] if getattr(X, "shape", ())[1:] == (1,) else None
         display = cls(
             param_name=param_name,
             values=values,

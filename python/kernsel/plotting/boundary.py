@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Matrix
-from kernsel.estimators.fitted import as_fitted, column, require_fitted
+from kernsel.estimators.fitted import as_fitted, column
 from kernsel.kernels.objects import Points
 from kernsel.plotting.classes import LOOKS, draw_classes, require_few
 from kernsel.plotting.figures import panels, require_matplotlib
@@ -136,10 +138,11 @@ class BoundaryDisplay:
         display : BoundaryDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
-        model, X = model_and_points(estimator, X)
+        # A pipeline has the columns that it was given, not those that its last step sees.
+        model, X = (estimator, X) if isinstance(estimator, Pipeline) else model_and_points(estimator, X)
         if not is_classifier(model):
             raise TypeError(f"estimator: expected a classifier, got {type(model).__name__}")
-        require_fitted(model)
+        check_is_fitted(model)
         if X is None or y is None:
             raise ValueError("X, y: expected the points that are drawn, and their classes, got None")
         points = np.asarray(X, dtype=np.float64)
@@ -197,7 +200,7 @@ class BoundaryDisplay:
         self.scatters_: list[PathCollection] = []
         if self.X is not None and self.y is not None:
             rows = sampled(len(self.X))
-            size = float(np.clip(2000 / len(rows), 5, 26))
+            size = float(np.clip(4000 / len(rows), 9, 26))
             self.scatters_ = draw_classes(ax, self.X[rows], self.y[rows], self.classes, edge="#f7f7f7", size=size)
         ax.set_xlim(x[[0, -1]])
         ax.set_ylim(y[[0, -1]])

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone, is_classifier
 
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Matrix, Vector
+from kernsel.plotting.figures import room
+from kernsel.plotting.writing import text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-__all__ = ["Loss", "loss_of", "places_of", "set_scale", "sides_of", "with_value", "write_sides"]
+__all__ = ["Loss", "are_ordered", "loss_of", "places_of", "set_scale", "sides_of", "with_value", "write_sides"]
 
 Loss: TypeAlias = Callable[[Any, Any], float]  # the error of predictions, from targets and predictions
 
@@ -56,33 +58,42 @@ def places_of(values: Sequence[Any]) -> Vector:
     return np.arange(len(values), dtype=np.float64)
 
 
+def are_ordered(values: Sequence[Any], places: Vector) -> bool:
+    """Tell whether values are numbers that are at themselves, and not names in any order."""
+    return not isinstance(values[0], bool) and isinstance(values[0], int | float | np.number) and places[0] == values[0]
+
+
 def set_scale(ax: Axes, values: Sequence[Any], places: Vector) -> None:
     """Make the horizontal axis logarithmic for positive numbers over a decade, and write the values that are no numbers."""
-    if (
-        len(values)
-        and isinstance(values[0], int | float | np.number)
-        and np.array_equal(places, np.asarray(values, np.float64))
-    ):
+    if are_ordered(values, places):
         if places.min() > 0 and places.max() >= 10 * places.min():
             ax.set_xscale("log")
         return
-    ax.set_xticks(places, [str(value) for value in values])
+    names = [str(value) for value in values]
+    are_long = sum(text_width(name, "medium") + 10 for name in names) > 72 * room(ax)[0]
+    ax.set_xticks(places, names, **({"rotation": 20, "ha": "right"} if are_long else {}))
 
 
-def sides_of(places: Vector, train: Vector, best: int) -> dict[str, str]:
-    """Return which sides of the best value underfit and overfit: "left" or "right", by the error of the training points.
+def sides_of(places: Vector, train: Matrix, validation: Matrix, best: int) -> dict[str, str]:
+    """Return which sides of the best value underfit and overfit: "left" or "right".
 
-    The more flexible a model is, the less is its error at the points that it has seen: it underfits where that error is above
-    the one at the best value, and overfits where it is below. A side beyond which there is no value has no name.
+    A side has a name if the error of points that are left out is larger at its end than at the best value, by a hundredth and
+    in most folds. The more flexible a model is, the less is its error at the points that it has seen: a side underfits if that
+    error is above the one at the best value at its end, and overfits if it is below.
+
+    Parameters
+    ----------
+    places : ndarray of shape (p,)
+    train, validation : ndarray of shape (p, folds)
+    best : int
     """
-    ends = int(np.argmin(places)), int(np.argmax(places))
-    change = train[list(ends)] - train[best]
-    if train[ends[0]] == train[ends[1]]:
-        return {}
-    low = "underfits" if train[ends[0]] > train[ends[1]] else "overfits"
-    names = low, "overfits" if low == "underfits" else "underfits"
-    beyond = [(delta > 0) if name == "underfits" else (delta < 0) for name, delta in zip(names, change, strict=True)]
-    return {name: side for name, side, there in zip(names, ("left", "right"), beyond, strict=True) if there}
+    sides = {}
+    seen = train.mean(axis=1)
+    for end, side in ((int(np.argmin(places)), "left"), (int(np.argmax(places)), "right")):
+        is_worse = float(np.median(validation[end] - validation[best])) > 0.01 * float(validation[best].mean())
+        if is_worse and seen[end] != seen[best]:
+            sides["underfits" if seen[end] > seen[best] else "overfits"] = side
+    return sides
 
 
 def write_sides(ax: Axes, sides: dict[str, str]) -> list[Text]:

@@ -16,7 +16,7 @@ from kernsel.estimators.fitted import HasLeftOut
 from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib
 from kernsel.plotting.models import model_and_points, name_of_target
-from kernsel.plotting.of_parameter import Loss, loss_of, places_of, set_scale, sides_of, with_value, write_sides
+from kernsel.plotting.of_parameter import Loss, are_ordered, loss_of, places_of, set_scale, sides_of, with_value, write_sides
 from kernsel.plotting.styles import BLUE, GREEN, VERMILION, faint
 from kernsel.plotting.writing import legend_below, named, set_labels, short_number
 from kernsel.study.tasks import results_of
@@ -49,7 +49,8 @@ class ValidationDisplay:
     best_ : object
         The value with the least mean validation error.
     sides_ : dict of str to str
-        "left" or "right", for those of "underfits" and "overfits" of which there are values.
+        "left" or "right", for "underfits" and "overfits", where errors of points that are left out are larger than at the best
+        value: by the errors of the points of the fit, which are larger where a model underfits.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     lines_ : dict of str to matplotlib Line2D
@@ -95,10 +96,8 @@ class ValidationDisplay:
         self.error_name = error_name
         best = int(np.argmin(self.validation.mean(axis=1)))
         self.best_ = self.values[best]
-        self.sides_ = sides_of(self.places, self.train.mean(axis=1), best) if self._has_order() else {}
-
-    def _has_order(self) -> bool:
-        return not isinstance(self.values[0], str) and len(self.values) > 1
+        is_ordered = are_ordered(self.values, self.places)
+        self.sides_ = sides_of(self.places, self.train, self.validation, best) if is_ordered else {}
 
     @classmethod
     def from_estimator(

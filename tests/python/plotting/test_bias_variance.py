@@ -5,6 +5,7 @@ import pytest
 
 import kernsel as ks
 from kernsel.plotting import BiasVarianceDisplay
+from kernsel.structured import Spectrum
 
 from plotted import ROUGH, gram
 
@@ -58,6 +59,15 @@ def test_of_rows_drawn_with_replacement(data):
             each.append([(found.mean() - y[i]) ** 2, found.var()])
     np.testing.assert_allclose([display.bias2_[1], display.variance_[1]], np.mean(each, axis=0), rtol=100 * EPS)
     assert display.legend_.get_texts()[0].get_text() == "bias² and noise"
+
+
+def test_points_that_are_objects():
+    words = ["GATT", "ATTA", "CCGG", "CGGA", "TTTT", "GGAC"]
+    display = BiasVarianceDisplay.from_estimator(
+        ks.KernelRidge(Spectrum(1)), words, np.arange(6.0), param_name="kernel__length", param_range=[1, 2], n_samples=5
+    )
+    assert display.x is None
+    assert display.predictions.shape == (2, 5, 6)
 
 
 def test_bad_input(data):

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from kernsel.plotting import BoundaryDisplay
@@ -37,6 +39,16 @@ def test_three_classes(classes):
     assert display.ax_.get_xlabel() == "x0 (m)"
     assert display.ax_.get_title(loc="left") == "at x2 = 0.5"
     assert [text.get_text() for text in display.legend_.get_texts()] == ["left", "low", "right"]
+
+
+def test_a_pipeline_has_its_own_columns(classes):
+    X, y = pytest.importorskip("pandas").DataFrame(classes[0][:, :2] * 100, columns=["a", "b"]), classes[1]
+    model = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis()).fit(X, y)
+    display = BoundaryDisplay.from_estimator(model, X, y)
+    assert display.ax_.get_xlabel() == "a"
+    np.testing.assert_allclose(display.grid[0][[0, -1]], [X["a"].min(), X["a"].max()], rtol=0.2)
+    here = X.iloc[:1].assign(a=display.grid[0][3], b=display.grid[1][5])
+    np.testing.assert_allclose(display.probabilities[5, 3], model.predict_proba(here)[0])
 
 
 def test_certain_classifiers_and_two_classes(classes):

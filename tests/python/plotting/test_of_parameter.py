@@ -8,14 +8,16 @@ from kernsel.plotting.of_parameter import loss_of, places_of, sides_of, with_val
 
 
 def test_sides():
-    places, train = np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.5])
-    assert sides_of(places, train, 1) == {"overfits": "left", "underfits": "right"}
-    assert sides_of(-places, train, 1) == {"overfits": "right", "underfits": "left"}
-    assert sides_of(places, train, 0) == {"underfits": "right"}  # there is nothing on the left
-    assert sides_of(places, train, 2) == {"overfits": "left"}
-    assert sides_of(places, np.ones(3), 1) == {}
-    # An end where the training error is like the best one's is no side.
-    assert sides_of(places, np.array([0.2, 0.2, 0.5]), 1) == {"underfits": "right"}
+    places, train, error = np.array([1.0, 2.0, 3.0]), np.array([[0.1], [0.2], [0.5]]), np.array([[0.9], [0.4], [0.6]])
+    assert sides_of(places, train, error, 1) == {"overfits": "left", "underfits": "right"}
+    assert sides_of(-places, train, error, 1) == {"overfits": "right", "underfits": "left"}
+    assert sides_of(places, train, error[[1, 0, 2]], 0) == {"underfits": "right"}  # there is nothing on the left
+    assert sides_of(places, train, error[[0, 2, 1]], 2) == {"overfits": "left"}
+    assert sides_of(places, np.ones((3, 1)), error, 1) == {}
+    # An end that is as good as the best value is no side, nor is one that is worse in few folds.
+    assert sides_of(places, train, np.array([[0.401], [0.4], [0.6]]), 1) == {"underfits": "right"}
+    folds = np.array([[0.4, 0.4, 0.9], [0.4, 0.4, 0.4], [0.6, 0.6, 0.3]])
+    assert sides_of(places, train, folds, 1) == {"underfits": "right"}
 
 
 def test_places():
