@@ -151,7 +151,7 @@ class RandomWalk(GraphKernel):
 
     k(G, H) = sum_l decay^l sum_{w, w'} p(w) p(w'), over the walks w of G and w' of H with l steps and equal labels of nodes and
     edges. p(w) is the probability that a random walk begins with w (Kashima et al., 2003), or 1 if walks are counted (Gärtner
-    et al., 2003).
+    et al., 2003). Probabilities compare graphs whatever their sizes; counts grow with them, which may be what is to be learned.
 
     Parameters
     ----------

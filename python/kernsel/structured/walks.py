@@ -17,6 +17,7 @@ from typing import Literal, get_args
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import svds
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel.structured.graphs import Graph, as_graphs, check_labels
@@ -28,6 +29,7 @@ Steps = Literal["probabilities", "counts"]
 
 _EPS = float(np.finfo(np.float64).eps)
 _NODES = 128  # of the graphs that are compared at once: numbers at the nodes of their product graphs stay in the cache
+_LARGE = 300  # nodes, from which on the norm of one graph is that of a sparse matrix
 _STEPS_BETWEEN = 4  # two looks at what is left of the series
 
 
@@ -205,10 +207,12 @@ def _joined(graphs: list[Graph], kinds: Indices, steps: Steps) -> _Joined:
 
 def _norm(graph: Graph) -> float:
     """Return the spectral norm of the adjacency matrix."""
-    A = np.zeros((len(graph), len(graph)))
+    n = len(graph)
     sources, targets, _ = _arcs(graph).T
-    A[sources, targets] = 1.0
-    return float(np.linalg.norm(A, 2)) if len(graph) else 0.0
+    A = sparse.csr_array((np.ones(len(sources)), (sources, targets)), shape=(n, n))
+    if n > _LARGE and len(sources):  # from equal numbers, which are not orthogonal to what is sought: no entry is negative
+        return float(svds(A, 1, v0=np.ones(n), return_singular_vectors=False)[0])
+    return float(np.linalg.norm(A.toarray(), 2)) if n else 0.0
 
 
 def _blocks(graphs: list[Graph]) -> Iterator[slice]:

@@ -73,6 +73,15 @@ def test_derivative_and_blocks(steps, decay, rng, monkeypatch):
     assert_array_equal(walk_gram(X, decay=decay, steps=steps), walk_gram(X, decay=decay, steps=steps).T)
 
 
+def test_the_norm_of_a_large_graph():
+    """A grid of 20 by 18 nodes has the norm 2 cos(pi / 21) + 2 cos(pi / 19)."""
+    number = np.arange(360).reshape(20, 18)
+    pairs = [*zip(number[1:].flat, number[:-1].flat, strict=True), *zip(number[:, 1:].flat, number[:, :-1].flat, strict=True)]
+    least = 1 / (2 * np.cos(np.pi / 21) + 2 * np.cos(np.pi / 19)) ** 2
+    with pytest.raises(ValueError, match=f"expected a number below {least:.6g} for these graphs"):
+        walk_diagonal([([(int(u), int(v)) for u, v in pairs], "C" * 360)], decay=0.07, steps="counts")
+
+
 def test_known_values():
     edge, node, nothing = ([(0, 1)], "CC"), ([], "C"), ([], "")
     # Walks of any length go to and fro: 1 / (1 - decay); a node has one walk; nothing has none.
