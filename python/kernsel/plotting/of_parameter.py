@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Loss", "are_ordered", "loss_of", "places_of", "set_scale", "sides_of", "with_value", "write_sides"]
 
+_SIDES = "kernsel sides"  # marks the texts that are names of sides
+
 Loss: TypeAlias = Callable[[Any, Any], float]  # the error of predictions, from targets and predictions
 
 
@@ -97,11 +99,13 @@ def sides_of(places: Vector, train: Matrix, validation: Matrix, best: int) -> di
 
 
 def write_sides(ax: Axes, sides: dict[str, str]) -> list[Text]:
-    """Write the names of the sides above the axes, each with an arrow to its side."""
-    texts = []
+    """Write the names of the sides above the axes, each with an arrow to its side, unless another display has done so."""
+    texts: list[Text] = []
+    if any(text.get_gid() == _SIDES for text in ax.texts):
+        return texts
     for name, side in sides.items():
         left = side == "left"
         text = f"\N{LEFTWARDS ARROW} {name}" if left else f"{name} \N{RIGHTWARDS ARROW}"
         where = (0.0, 1.02, text) if left else (1.0, 1.02, text)
-        texts.append(ax.text(*where, transform=ax.transAxes, ha=side, va="bottom", fontsize="small"))
+        texts.append(ax.text(*where, transform=ax.transAxes, ha=side, va="bottom", fontsize="small", gid=_SIDES))
     return texts

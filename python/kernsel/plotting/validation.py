@@ -113,9 +113,11 @@ class ValidationDisplay:
         loss: Loss | None = None,
         random_state: int = 0,
         n_jobs: int | None = None,
+        name: str = "",
         target_name: str | None = None,
         units: Mapping[str, str] | None = None,
         ax: Axes | None = None,
+        line_kwargs: Mapping[str, object] | None = None,
     ) -> Self:
         """Fit an estimator in each fold with each value of a parameter, and draw its errors.
 
@@ -139,10 +141,14 @@ class ValidationDisplay:
             Of the folds, if `cv` is a number.
         n_jobs : int, optional
             How many values are computed at the same time, as in scikit-learn.
+        name : str
+            What the legend calls the estimator, where several are drawn on the same axes.
         target_name : str, optional
         units : dict of str to str, optional
             By the names of the target and of the parameter.
         ax : matplotlib Axes, optional
+        line_kwargs : dict, optional
+            For all curves, such as a colour that tells the estimator from others.
 
         Returns
         -------
@@ -167,9 +173,16 @@ class ValidationDisplay:
             left_out=None if None in left_out else [float(value) for value in left_out if value is not None],
             error_name=error_name.format(target=named(name_of_target(target_name, y), units)),
         )
-        return display.plot(ax, units=units)
+        return display.plot(ax, name=name, units=units, line_kwargs=line_kwargs)
 
-    def plot(self, ax: Axes | None = None, *, units: Mapping[str, str] | None = None) -> Self:
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        name: str = "",
+        units: Mapping[str, str] | None = None,
+        line_kwargs: Mapping[str, object] | None = None,
+    ) -> Self:
         """Draw.
 
         Parameters
@@ -178,6 +191,8 @@ class ValidationDisplay:
             A new figure by default.
         units : dict of str to str, optional
             The unit of the parameter, by its name.
+        name, line_kwargs
+            As in `from_estimator`.
 
         Returns
         -------
@@ -187,6 +202,7 @@ class ValidationDisplay:
         new, ax = ax is None, panels(ax)[0]
         self.lines_: dict[str, Line2D] = {}
         self.bands_: dict[str, object] = {}
+        prefix = f"{name}: " if name else ""
         order = np.argsort(self.places)
         folds = self.validation.shape[1]
         for key, table, label, color, line, marker in (
@@ -198,15 +214,16 @@ class ValidationDisplay:
                 continue
             mean, x = table.mean(axis=1)[order], self.places[order]
             style = {"color": color, "linestyle": line, "marker": marker, "markersize": 4, "linewidth": 1.8}
-            (self.lines_[key],) = ax.plot(x, mean, label=label, **style)
+            (self.lines_[key],) = ax.plot(x, mean, label=prefix + label, **(style | dict(line_kwargs or {})))
             if table.shape[1] > 1:
                 half = (table.std(axis=1, ddof=1) / table.shape[1] ** 0.5)[order]
-                self.bands_[key] = ax.fill_between(x, mean - half, mean + half, color=color, alpha=0.2, linewidth=0)
+                shade = {"color": self.lines_[key].get_color(), "alpha": 0.2, "linewidth": 0}
+                self.bands_[key] = ax.fill_between(x, mean - half, mean + half, **shade)
         set_scale(ax, self.values, self.places)
         _set_error_scale(ax, [line.get_ydata() for line in self.lines_.values()])
         best = float(self.places[self.values.index(self.best_)])
         shown = short_number(self.best_) if isinstance(self.best_, int | float) else str(self.best_)
-        mark = ax.axvline(best, **faint(1.2, ":"), label=f"best: {shown}")
+        mark = ax.axvline(best, **faint(1.2, ":"), label=f"{prefix}best: {shown}")
         set_labels(ax, named(self.param_name, units), self.error_name)
         self.texts_ = write_sides(ax, self.sides_)
         self.legend_ = legend_below(ax, [*self.lines_.values(), mark], grow=new)

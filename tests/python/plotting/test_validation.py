@@ -40,6 +40,16 @@ def test_errors_are_those_of_refits(data):
     assert not hasattr(model, "dual_coef_")  # a copy was fitted
 
 
+def test_two_estimators_on_the_same_axes():
+    errors = {"param_name": "alpha", "values": [0.1, 1.0, 10.0], "train": [0.1, 0.2, 0.5], "validation": [0.6, 0.3, 0.5]}
+    first = ValidationDisplay(**errors).plot(name="one")
+    second = ValidationDisplay(**errors).plot(first.ax_, name="two", line_kwargs={"color": "black"})
+    texts = [text.get_text() for text in second.legend_.get_texts()]
+    assert texts == [f"{name}: {label}" for name in ("one", "two") for label in ("points of the fit", "left out", "best: 1")]
+    assert {line.get_color() for line in second.lines_.values()} == {"black"}
+    assert (len(first.texts_), second.texts_) == (2, [])
+
+
 def test_any_estimator_and_any_parameter(data):
     X, y = data
     tree = ValidationDisplay.from_estimator(
