@@ -36,7 +36,7 @@ def test_bad_input(make, error, message):
 def test_a_search_finds_the_decay():
     rng = np.random.default_rng(2)
     graphs = []
-    for _ in range(24):
+    for _ in range(14):
         n = int(rng.integers(3, 8))
         graphs.append(([(i, int(rng.integers(0, i))) for i in range(1, n)], rng.choice(list("CO"), n).tolist()))
     y = np.array([sum(labels[u] != labels[v] for u, v in edges) / len(labels) for edges, labels in graphs])

@@ -69,7 +69,7 @@ KERNELS = [
     ("graphs", st.WeisfeilerLehman(2)),
     ("graphs", st.WeisfeilerLehman(3, "min-max")),
     ("graphs", st.ShortestPath("tanimoto")),
-    ("graphs", st.RandomWalk(0.3, (0.1, 0.6))),
+    ("graphs", st.RandomWalk(0.3, (0.1, 0.4))),
     ("trees", st.TreeKernel(0.4, (0.1, 0.9))),
     ("trees", st.TreeKernel(1.0, "fixed", "subtrees")),
     ("clouds", st.MeanEmbedding(RBF(1.5))),

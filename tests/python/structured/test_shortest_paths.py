@@ -23,7 +23,7 @@ def graphs(draw):
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_by_all_distances(directed):
-    @settings(max_examples=25)
+    @settings(max_examples=15)
     @given(*[st.lists(graphs(), min_size=1, max_size=4)] * 2)
     def check(X, Z):
         left, right = ([reference.paths(graph, directed) for graph in graphs] for graphs in (X, Z))

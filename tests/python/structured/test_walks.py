@@ -30,7 +30,7 @@ def graphs(draw, directed):
 def test_by_product_graphs(directed, steps):
     decay = 0.4 if steps == "probabilities" else 0.03  # 5 nodes have a norm of 5 at most
 
-    @settings(max_examples=15)
+    @settings(max_examples=8)
     @given(*[st.lists(graphs(directed), min_size=1, max_size=3)] * 2)
     def check(X, Z):
         given_X, given_Z = as_graphs(X, directed=directed), as_graphs(Z, directed=directed)
