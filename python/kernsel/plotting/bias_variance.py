@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import _safe_indexing, indexable
 
 from kernsel._base.annotations import Indices, Matrix, Vector
@@ -191,6 +191,8 @@ class BiasVarianceDisplay:
         display : BiasVarianceDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
+        if is_classifier(estimator):
+            raise TypeError(f"estimator: expected a regressor, got the classifier {type(estimator).__name__}")
         if X is None or y is None:
             raise ValueError("X, y: expected the points and the targets that the estimator is to be fitted to, got None")
         if isinstance(n_samples, bool) or not isinstance(n_samples, int) or n_samples < 2:

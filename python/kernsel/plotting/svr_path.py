@@ -76,6 +76,8 @@ class SVRPathDisplay:
         folds: Folds = 5,
         groups: ArrayLike | None = None,
     ) -> None:
+        if not isinstance(path, SVRPath):
+            raise TypeError(f"path: expected a kernsel.SVRPath, got {type(path).__name__}")
         self.path = path
         self.criterion, self.scoring = criterion, scoring
         self.scores_ = path.scores(criterion, scoring=scoring, folds=folds, groups=groups)

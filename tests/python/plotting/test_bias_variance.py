@@ -79,6 +79,8 @@ def test_bad_input(data):
     make = BiasVarianceDisplay.from_estimator
     with pytest.raises(ValueError, match=r"^X, y: expected"):
         make(model)
+    with pytest.raises(TypeError, match=r"^estimator: expected a regressor, got the classifier GaussianProcessClassifier"):
+        make(ks.GaussianProcessClassifier(), X, y > 0)
     with pytest.raises(ValueError, match=r"^n_samples: expected two samples at least, got 1"):
         make(model, X, y, param_range=[1.0], n_samples=1)
     with pytest.raises(ValueError, match=r"^truth: expected a number for each of 30 points, got shape \(3,\)"):

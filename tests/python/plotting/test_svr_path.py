@@ -24,3 +24,5 @@ def test_scores_and_the_best_pair(data):
     assert [text.get_text() for text in display.legend_.get_texts()][:2] == ["ε = 0.3", "ε = 0.05"]
     with pytest.raises(ValueError, match=r"^criterion: expected one of kfold, loo, got 'gcv'"):
         SVRPathDisplay.from_path(path, criterion="gcv")
+    with pytest.raises(TypeError, match=r"^path: expected a kernsel.SVRPath, got SVR"):
+        SVRPathDisplay.from_path(ks.SVR(ROUGH))

@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold, validation_curve
 from sklearn.tree import DecisionTreeRegressor
 
 import kernsel as ks
-from kernsel.kernels import Matern
+from kernsel.kernels import RBF, Matern
 from kernsel.plotting import ValidationDisplay
 
 from plotted import ROUGH, refitted
@@ -48,6 +48,21 @@ def test_two_estimators_on_the_same_axes():
     assert texts == [f"{name}: {label}" for name in ("one", "two") for label in ("points of the fit", "left out", "best: 1")]
     assert {line.get_color() for line in second.lines_.values()} == {"black"}
     assert (len(first.texts_), second.texts_) == (2, [])
+
+
+class Refusing(ks.KernelRidge):
+    def left_out(self, X=None, y=None, output=0):
+        del X, y, output
+        raise ValueError("y: not what this KernelRidge was fitted to")
+
+
+def test_without_errors_of_single_points(data):
+    """Two targets have none, nor has a model that refuses, as one does that was fitted with weights it does not keep."""
+    X, y = data
+    options = {"param_name": "kernel__length_scale", "param_range": [0.5, 1.0], "cv": 2}
+    two = ValidationDisplay.from_estimator(ks.KernelRidge(RBF(1.0), alpha=0.1), X, np.column_stack([y, -y]), **options)
+    assert two.left_out is None
+    assert ValidationDisplay.from_estimator(Refusing(RBF(1.0)), X, y, **options).left_out is None
 
 
 def test_any_estimator_and_any_parameter(data):
