@@ -181,6 +181,8 @@ class FeatureSpaceDisplay:
         display : FeatureSpaceDisplay
         """
         require_matplotlib(f"{type(self).__name__}.plot")
+        from matplotlib.ticker import MaxNLocator
+
         new, ax = ax is None, panels(ax)[0]
         self.colorbar_: Colorbar | None = None
         self.legend_ = None
@@ -200,6 +202,8 @@ class FeatureSpaceDisplay:
         ax.set_xlim(middle[0] - reach, middle[0] + reach)
         ax.set_ylim(middle[1] - reach, middle[1] + reach)
         ax.set_aspect("equal")
+        for axis in (ax.xaxis, ax.yaxis):  # ticks that do not change when the axes become square, after the layout
+            axis.set_major_locator(MaxNLocator(5))
         labels = [
             f"{which} component ({percent(share)})" for which, share in zip(("first", "second"), self.shares, strict=True)
         ]

@@ -73,7 +73,7 @@ def set_scale(ax: Axes, values: Sequence[Any], places: Vector) -> None:
         return
     names = [str(value) for value in values]
     are_long = sum(text_width(name, "medium") + 10 for name in names) > 72 * room(ax)[0]
-    ax.set_xticks(places, names, **({"rotation": 20, "ha": "right"} if are_long else {}))
+    ax.set_xticks(places, names, rotation=90 if are_long else 0)
 
 
 def sides_of(places: Vector, train: Matrix, validation: Matrix, best: int) -> dict[str, str]:

@@ -136,7 +136,7 @@ def legend_below(ax: Axes, handles: Sequence[Artist], title: str | None = None, 
     rows = -(-len(handles) // most)
     lines = len(ax.get_xlabel().split("\n")) if ax.get_xlabel() else 0
     below_ticks = lines * 1.45 * _font_size(rcParams["axes.labelsize"]) + rcParams["axes.labelpad"]
-    ticks = rcParams["xtick.major.size"] + rcParams["xtick.major.pad"] + 1.5 * _font_size(rcParams["xtick.labelsize"])
+    ticks = rcParams["xtick.major.size"] + rcParams["xtick.major.pad"] + _height_of_names(ax)
     down = ScaledTranslation(0, -(ticks + below_ticks + 2) / 72, ax.figure.dpi_scale_trans)
     if grow:
         root = ax.figure.get_figure(root=True)
@@ -158,6 +158,18 @@ def legend_below(ax: Axes, handles: Sequence[Artist], title: str | None = None, 
         handletextpad=0.6,
         handlelength=_HANDLE - 0.6,
     )
+
+
+def _height_of_names(ax: Axes) -> float:
+    """Return the height of what is written at the ticks of the horizontal axis in points; names may be written upright."""
+    from matplotlib import rcParams
+    from matplotlib.ticker import FixedLocator
+
+    line = 1.5 * _font_size(rcParams["xtick.labelsize"])
+    if not isinstance(ax.xaxis.get_major_locator(), FixedLocator):
+        return line
+    upright = [name for name in ax.get_xticklabels() if name.get_rotation() == 90]
+    return max((text_width(name.get_text(), name.get_size()) for name in upright), default=line)
 
 
 def _joined(before: Legend, handles: Sequence[Artist]) -> list[Artist]:

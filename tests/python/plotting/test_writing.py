@@ -46,7 +46,9 @@ DRAWN = {
     "validation": lambda m: ValidationDisplay(
         **PARAMETER, train=np.outer([0.1, 0.2, 0.4, 0.6], [0.9, 1.1]), validation=np.outer([0.9, 0.3, 0.5, 0.7], [0.8, 1.2])
     ).plot(units={"kernel__length_scale": "m"}),
-    "curves": lambda m: BiasVarianceDisplay(**PARAMETER, **FITS).plot(),
+    "names": lambda m: ValidationDisplay(
+        param_name="kernel", values=[f"Matern({i}.125, nu=0.5)" for i in range(5)], train=np.ones(5), validation=np.ones(5)
+    ).plot(),
     "fits": lambda m: BiasVarianceDisplay(**PARAMETER, **FITS).plot(kind="fits"),
     "classes": lambda m: BoundaryDisplay(
         grid=[np.arange(3.0)] * 2, probabilities=np.ones((3, 3, 4)) / 4, classes=["one", "two", "three", "many more"]
