@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from kernsel.plotting.figures import AxesLike
 
-__all__ = ["KernelDisplay"]
+__all__ = ["KernelDisplay", "kernel_and_points_of"]
 
 Kind = Literal["both", "matrix", "function"]
 
@@ -151,7 +151,7 @@ class KernelDisplay:
         model, X = model_and_points(estimator, X)
         of_mixture = isinstance(model, StackedRegressor)
         model = likeliest(model)
-        kernel, points = _kernel_and_points(model)
+        kernel, points = kernel_and_points_of(model)
         if X is not None:
             reading = kernel.reading()
             points = np.asarray(X) if reading is None else reading.numbers(X, keep=False)
@@ -252,7 +252,8 @@ class KernelDisplay:
             self.legend_ = legend_below(ax, named_lines, grow=self._new)
 
 
-def _kernel_and_points(model: BaseEstimator) -> tuple[Kernel, Matrix]:
+def kernel_and_points_of(model: BaseEstimator) -> tuple[Kernel, Matrix]:
+    """Return the kernel of a fitted model, and the points of its function; raise TypeError unless there is one of each."""
     if not isinstance(model, HasKernel):
         raise TypeError(f"estimator: expected a fitted {_ACCEPTED}, got {type(model).__name__}")
     require_fitted(model)

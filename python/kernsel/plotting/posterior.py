@@ -331,8 +331,9 @@ class PosteriorDisplay:
         x = self.grid[0]
         handles = []
         if self.lower is not None and self.upper is not None:
+            color = self._line_kwargs.get("color", BLUE)
             self.band_ = ax.fill_between(
-                x, self.lower, self.upper, color=BLUE, alpha=0.3, linewidth=0, label=self.band_name or "band"
+                x, self.lower, self.upper, color=color, alpha=0.3, linewidth=0, label=self.band_name or "band"
             )
         if self.samples is not None:
             self.lines_ = ax.plot(x, self.samples, color=OCHRE, linewidth=0.8, alpha=0.8)

@@ -15,7 +15,7 @@ from kernsel.estimators.fitted import HasPrediction, HasSamples, Prediction, as_
 from kernsel.kernels.objects import Points
 from kernsel.plotting.models import column_names, model_and_points, require_two_classes
 
-__all__ = ["Scene", "model_for_scene", "predicted", "samples_of", "scene_of"]
+__all__ = ["Scene", "model_for_scene", "predicted", "samples_of", "scene_of", "scene_of_columns"]
 
 _ACCEPTED = (
     "GaussianProcessRegressor, StackedRegressor, GaussianProcessClassifier, KernelRidge, KernelRidgeCV, KernelInterpolator, "
@@ -88,17 +88,33 @@ def scene_of(
     """
     d = X.shape[1]
     names = column_names(model, d)
+    if columns is None and d > 2:
+        columns = _most_telling(model, X, _center(X, names, at), output)
+    return scene_of_columns(X, names, range(d) if columns is None else columns, at)
+
+
+def scene_of_columns(
+    X: Matrix,
+    names: list[str],
+    columns: Sequence[int | str] | int | str,
+    at: Mapping[int | str, float] | None,
+    *,
+    on_a_side: int = _ON_A_SIDE,
+) -> Scene:
+    """Return the line or plane along one or two given columns; the others have the values of `at`, or their medians."""
+    keys = [columns] if isinstance(columns, int | str) else list(columns)
+    indices = tuple(_index(key, names, "columns") for key in keys)
+    if len(indices) not in (1, 2) or len(set(indices)) != len(indices):
+        raise ValueError(f"columns: expected one or two different columns, got {columns!r}")
+    count = _ON_A_LINE if len(indices) == 1 else on_a_side
+    return Scene(indices, tuple(_axis(X[:, k], count) for k in indices), _center(X, names, at))
+
+
+def _center(X: Matrix, names: list[str], at: Mapping[int | str, float] | None) -> Vector:
     center = np.median(X, axis=0)
     for key, value in (at or {}).items():
         center[_index(key, names, "at")] = float(value)
-    if columns is None:
-        indices = tuple(range(d)) if d <= 2 else (_most_telling(model, X, center, output),)
-    else:
-        keys = [columns] if isinstance(columns, int | str) else list(columns)
-        indices = tuple(_index(key, names, "columns") for key in keys)
-        if len(indices) not in (1, 2) or len(set(indices)) != len(indices):
-            raise ValueError(f"columns: expected one or two different columns, got {columns!r}")
-    return Scene(indices, tuple(_axis(X[:, k], _ON_A_LINE if len(indices) == 1 else _ON_A_SIDE) for k in indices), center)
+    return center
 
 
 def _index(key: object, names: list[str], argument: str) -> int:

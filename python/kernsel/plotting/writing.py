@@ -105,7 +105,9 @@ def _font_size(size: FontSize) -> float:
 def legend_below(ax: Axes, handles: Sequence[Artist], title: str | None = None, *, grow: bool) -> Legend | None:
     """Add a legend below the label of the horizontal axis, in as many columns as fit the width.
 
-    A layout engine makes room for it there. In a figure without one, it goes where it covers least inside the axes.
+    A layout engine makes room for it there. In a figure without one, it goes where it covers least inside the axes. Entries of
+    a legend that the axes have already, of another display, are kept, before the new ones; the title only if both have one and
+    the same.
 
     Parameters
     ----------
@@ -119,6 +121,10 @@ def legend_below(ax: Axes, handles: Sequence[Artist], title: str | None = None, 
     from matplotlib import rcParams
     from matplotlib.transforms import ScaledTranslation
 
+    before = ax.get_legend()
+    if before is not None and handles:
+        title = title if before.get_title().get_text() == (title or "") else None
+        handles = _joined(before, handles)
     if not handles:
         return None
     if ax.figure.get_layout_engine() is None:
@@ -130,7 +136,7 @@ def legend_below(ax: Axes, handles: Sequence[Artist], title: str | None = None, 
     rows = -(-len(handles) // most)
     lines = len(ax.get_xlabel().split("\n")) if ax.get_xlabel() else 0
     below_ticks = lines * 1.45 * _font_size(rcParams["axes.labelsize"]) + rcParams["axes.labelpad"]
-    ticks = rcParams["xtick.major.size"] + rcParams["xtick.major.pad"] + 1.5 * _font_size(rcParams["xtick.labelsize"])
+    ticks = rcParams["xtick.major.size"] + rcParams["xtick.major.pad"] + _height_of_names(ax)
     down = ScaledTranslation(0, -(ticks + below_ticks + 2) / 72, ax.figure.dpi_scale_trans)
     if grow:
         root = ax.figure.get_figure(root=True)
@@ -152,6 +158,38 @@ def legend_below(ax: Axes, handles: Sequence[Artist], title: str | None = None, 
         handletextpad=0.6,
         handlelength=_HANDLE - 0.6,
     )
+
+
+def _height_of_names(ax: Axes) -> float:
+    """Return the height of what is written at the ticks of the horizontal axis in points; names may be written upright."""
+    from matplotlib import rcParams
+    from matplotlib.ticker import FixedLocator
+
+    line = 1.5 * _font_size(rcParams["xtick.labelsize"])
+    if not isinstance(ax.xaxis.get_major_locator(), FixedLocator):
+        return line
+    upright = [name for name in ax.get_xticklabels() if name.get_rotation() == 90]
+    return max((text_width(name.get_text(), name.get_size()) for name in upright), default=line)
+
+
+def _joined(before: Legend, handles: Sequence[Artist]) -> list[Artist]:
+    """Return the entries of a legend and new ones, but those that are there already: of the same label and colour."""
+    from matplotlib.colors import to_rgb
+
+    def look(handle: Artist) -> tuple[str, object]:
+        for colour in ("get_color", "get_facecolor"):
+            if hasattr(handle, colour):
+                found = np.atleast_2d(np.asarray(getattr(handle, colour)(), dtype=object))[0]
+                return str(handle.get_label()), to_rgb(found[0] if len(found) == 1 else tuple(found))
+        return str(handle.get_label()), None
+
+    joined: list[Artist] = []
+    for handle, text in zip(before.legend_handles, before.get_texts(), strict=True):
+        if handle is not None:
+            handle.set_label(text.get_text())
+            joined.append(handle)
+    looks = {look(handle) for handle in joined}
+    return [*joined, *(handle for handle in handles if look(handle) not in looks)]
 
 
 def plain_numbers_if_few(axis: Axis) -> None:

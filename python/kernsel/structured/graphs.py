@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from numbers import Integral
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,7 +13,9 @@ from kernsel.structured.bags import Bag, Kind, bag_diagonal, bag_gram
 from kernsel.structured.graph_input import is_of_networkx, read_graph
 from kernsel.structured.numbering import Number, Numbering
 
-__all__ = ["Graph", "as_graphs", "graph_diagonal", "graph_gram"]
+__all__ = ["Graph", "as_graphs", "check_labels", "graph_diagonal", "graph_gram"]
+
+T = TypeVar("T")
 
 _COLOURS = Numbering()  # of the colours of nodes, and the kinds of arcs, of all graphs
 
@@ -28,13 +31,16 @@ class Graph:
         None for each, if the graph has none.
     arcs : list of triples (source, target, kind)
         The arcs from each node to its neighbours, whose kinds are hashable. An undirected edge is an arc in both directions.
+        If the graph is directed, kinds are pairs: ("to", label) of arcs along edges, and ("from", label) of those against them.
+    directed : bool
     """
 
-    __slots__ = ("_bags", "_kinds", "_levels", "_neighbours", "arcs", "labels")
+    __slots__ = ("_kept", "_kinds", "_levels", "_neighbours", "arcs", "directed", "labels")
 
-    def __init__(self, labels: list[Hashable], arcs: list[tuple[int, int, Hashable]]) -> None:
+    def __init__(self, labels: list[Hashable], arcs: list[tuple[int, int, Hashable]], directed: bool = False) -> None:
         self.labels = labels
         self.arcs = arcs
+        self.directed = directed
         self._kinds = _COLOURS.of([("kind", kind) for *_, kind in arcs])
         # The neighbours of each node by the kind of arc, kinds ascending. Kinds are negative, which tells them from colours.
         neighbours: list[dict[int, list[int]]] = [{} for _ in labels]
@@ -42,7 +48,7 @@ class Graph:
             neighbours[source].setdefault(-1 - number.value, []).append(target)
         self._neighbours = [list(kinds.items()) for kinds in neighbours]
         self._levels: tuple[list[Number], ...] = ()
-        self._bags: dict[int, Bag] = {}
+        self._kept: dict[Hashable, Any] = {}
 
     @property
     def has_labels(self) -> bool:
@@ -56,7 +62,22 @@ class Graph:
         return f"Graph({len(self)} nodes)"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Graph, (self.labels, self.arcs)
+        return Graph, (self.labels, self.arcs, self.directed)
+
+    def kept(self, name: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` has computed of this graph when it was first asked for under this name."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        result: T = self._kept[name]
+        return result
+
+    def arcs_along_edges(self) -> list[tuple[int, int, int]]:
+        """Return (source, target, number of the kind) of the arcs that walks may take: not against directed edges."""
+        return [
+            (source, target, number.value)
+            for (source, target, kind), number in zip(self.arcs, self._kinds, strict=True)
+            if not (self.directed and isinstance(kind, tuple) and kind[0] == "from")
+        ]
 
     def colours(self, depth: int) -> tuple[list[Number], ...]:
         """Return the colours of the nodes at each depth up to the given one.
@@ -95,14 +116,15 @@ class Graph:
         -------
         bag : Bag
         """
-        bag = self._bags.get(depth)
-        if bag is None:
+
+        def count() -> Bag:
             counts: dict[Number, int] = {}
             for level in self.colours(depth):
                 for colour in level:
                     counts[colour] = counts.get(colour, 0) + 1
-            bag = self._bags[depth] = Bag(list(counts), counts.values())
-        return bag
+            return Bag(list(counts), counts.values())
+
+        return self.kept(("bag", depth), count)
 
 
 def as_graphs(
@@ -152,14 +174,15 @@ def as_graphs(
     if isinstance(X, str | bytes | Mapping) or is_of_networkx(X) or not isinstance(X, Iterable):
         raise TypeError(f"{name}: expected a list of graphs, got {X!r}")
     graphs = [
-        one if type(one) is Graph else Graph(*read_graph(one, f"{name}[{i}]", directed, node_label, edge_label))
+        one if type(one) is Graph else Graph(*read_graph(one, f"{name}[{i}]", directed, node_label, edge_label), bool(directed))
         for i, one in enumerate(X)
     ]
-    _check_labels([(name, graphs)])
+    check_labels([(name, graphs)])
     return graphs
 
 
-def _check_labels(lists: list[tuple[str, list[Graph]]]) -> None:
+def check_labels(lists: list[tuple[str, list[Graph]]]) -> None:
+    """Raise unless all graphs of some named lists have labels, or none has."""
     if len({graph.has_labels for _, graphs in lists for graph in graphs if len(graph)}) < 2:
         return
     places = {graph.has_labels: f"{name}[{i}]" for name, graphs in lists for i, graph in enumerate(graphs) if len(graph)}
@@ -204,7 +227,7 @@ def graph_gram(X: Iterable[object], Z: Iterable[object] | None = None, *, depth:
     graphs = as_graphs(X)
     others = None if Z is None else as_graphs(Z, "Z")
     if others is not None:
-        _check_labels([("X", graphs), ("Z", others)])
+        check_labels([("X", graphs), ("Z", others)])
     return bag_gram(_bags(graphs, depth), None if others is None else _bags(others, depth), kind=kind)
 
 

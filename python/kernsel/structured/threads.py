@@ -15,7 +15,7 @@ __all__ = ["on_threads"]
 def on_threads(job: Callable[[int], None], count: int) -> None:
     """Call job(0), ..., job(count - 1) on the threads that computations may use; the first error ends the loop.
 
-    SciPy's assignments, distances and linear programs release the GIL while they compute.
+    SciPy's assignments, distances, linear programs and sparse products release the GIL while they compute.
 
     Parameters
     ----------

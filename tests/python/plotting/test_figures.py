@@ -50,11 +50,13 @@ import sys, kernsel as ks
 assert not [name for name in sys.modules if name.startswith("matplotlib")], "imported"
 sys.modules["matplotlib"] = None
 model = ks.GaussianProcessRegressor(ks.kernels.RBF(1.0), noise=0.1).fit([[0.0], [1.0], [3.0]], [0.0, 1.0, 0.0])
+others = {"NestedDisplay": "from_result", "SVRPathDisplay": "from_path"}
 for name in ks.plotting.__all__:
+    maker = others.get(name, "from_estimator")
     try:
-        getattr(ks.plotting, name).from_estimator(model)
+        getattr(getattr(ks.plotting, name), maker)(model)
     except ImportError as error:
-        assert str(error) == f"{name}.from_estimator needs matplotlib: pip install 'kernsel[plot]'", error
+        assert str(error) == f"{name}.{maker} needs matplotlib: pip install 'kernsel[plot]'", error
     else:
         raise AssertionError(name)
 """

@@ -16,7 +16,10 @@ from kernsel.structured import (
     LinearizedTransport,
     MeanEmbedding,
     Mixed,
+    RandomWalk,
+    ShortestPath,
     Spectrum,
+    TreeKernel,
     WeisfeilerLehman,
 )
 
@@ -55,6 +58,12 @@ CASES = {
     ),
     "graphs": (ks.KernelRidge(WeisfeilerLehman(2, node_label="atom", directed=True)), [graph(i) for i in range(N)]),
     "edges": (ks.KernelRidge(WeisfeilerLehman(2)), [([(0, 1), (1, "end")], {0: "a", 1: "b", "end": i % 3}) for i in range(N)]),
+}
+CASES |= {
+    "walks": (GP(RandomWalk(0.4, node_label="atom", directed=True), noise=0.1, optimizer=None), CASES["graphs"][1]),
+    "paths": (ks.KernelRidge(ShortestPath("min-max")), CASES["edges"][1]),
+    "trees": (GP(TreeKernel(0.3), noise=0.1), [("S", ("N", text[0]), ["V", text[1], text[2]]) for text in texts]),
+    "texts of trees": (ks.KernelRidge(TreeKernel(fragments="subtrees")), [f"(S (N {text[0]}) {text[1]})" for text in texts]),
 }
 
 

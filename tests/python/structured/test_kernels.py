@@ -1,4 +1,4 @@
-"""Kernels of strings, bags, sets, graphs and distributions: as kernels, and in estimators."""
+"""Kernels of strings, bags, sets, graphs, trees and distributions: as kernels, and in estimators."""
 
 import pickle
 
@@ -38,6 +38,12 @@ def graphs(rng):
 
 
 @pytest.fixture
+def trees(rng):
+    words = list("abc")
+    return [("S", ("N", rng.choice(words)), ("V", rng.choice(words), ("N", rng.choice(words)))) for _ in range(24)]
+
+
+@pytest.fixture
 def clouds(rng):
     found = [rng.normal(m, 0.5 + 0.1 * m, size=(12, 2)) for m in range(12)]
     for m in range(12):
@@ -62,6 +68,10 @@ KERNELS = [
     ("sets", st.SetKernel(2.0 * Matern(1.0, nu=1.5) + Linear(2.0, "fixed"), mean=True)),
     ("graphs", st.WeisfeilerLehman(2)),
     ("graphs", st.WeisfeilerLehman(3, "min-max")),
+    ("graphs", st.ShortestPath("tanimoto")),
+    ("graphs", st.RandomWalk(0.3, (0.1, 0.4))),
+    ("trees", st.TreeKernel(0.4, (0.1, 0.9))),
+    ("trees", st.TreeKernel(1.0, "fixed", "subtrees")),
     ("clouds", st.MeanEmbedding(RBF(1.5))),
     ("clouds", st.SlicedWasserstein(10)),
     ("clouds", st.LinearizedTransport()),
