@@ -125,7 +125,7 @@ MODELS = {
     "classes by support vectors": lambda: ks.SVC(C=3.0, class_weight={"up": 2.0, "down": 1}).fit(
         table, np.where(two, "up", "down"), weights
     ),
-    "three classes by support vectors": lambda: ks.SVC("rbf", break_ties=True).fit(
+    "three classes of sparse points": lambda: ks.SVC("rbf", break_ties=True).fit(
         sparse.csr_matrix(np.where(X > 1, X, 0)), labels
     ),
     "one class": lambda: ks.OneClassSVM(nu=0.3).fit(table),
@@ -166,4 +166,4 @@ def points(name):
         return Matern(2.0, nu=2.5)(Z, X)
     if hasattr(model(name), "feature_names_in_"):
         return pd.DataFrame(Z, columns=table.columns)
-    return sparse.csr_matrix(Z) if "sparse" in name or name.startswith("three classes by") else Z
+    return sparse.csr_matrix(Z) if "sparse" in name else Z

@@ -77,12 +77,16 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The eigenvectors v, each with a positive entry of largest size.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         The share of each component in the variance of all images, l_c / trace(H K H).
+    means_ : ndarray of shape (n,)
+        The means m of the columns of the kernel matrix.
     X_fit_ : ndarray of shape (n, d)
         The training points, or their kernel matrix if it was given.
     X_transformed_fit_ : ndarray of shape (n, n_components)
         Their coordinates, if the map back was fitted.
     dual_coef_ : ndarray of shape (n, d)
         The coefficients of the map back, if it was fitted.
+    kernel_back_ : Kernel
+        Its kernel.
     kernel_ : Kernel or "precomputed"
         The kernel in use, with its "auto" parameters set.
     n_features_in_ : int
@@ -154,7 +158,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         require_memory(8 * _MATRICES * n**2, f"the eigenvectors of {n} points need", "; fit to some of the points")
         self.kernel_, self.X_fit_ = given.kernel, given.X
         self._decompose(given)
-        for name in ("dual_coef_", "X_transformed_fit_"):
+        for name in ("dual_coef_", "kernel_back_", "X_transformed_fit_"):
             self.__dict__.pop(name, None)
         if self.fit_inverse_transform:
             self._fit_map_back(given)
@@ -169,7 +173,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         K -= K.mean(axis=1, keepdims=True)
         total = float(np.trace(K))
         some = None if self.n_components is None or self.n_components >= n else [n - self.n_components, n - 1]
-        values, vectors = linalg.eigh(K, subset_by_index=some, overwrite_a=True, check_finite=False)
+        # The transposed matrix is the same one, in the order of LAPACK, which so needs no copy.
+        values, vectors = linalg.eigh(K.T, subset_by_index=some, overwrite_a=True, check_finite=False)
         values, vectors = values[::-1], vectors[:, ::-1]
         if values[-1] < -_NEGATIVE * max(values[0], 0.0):
             raise ValueError(
@@ -257,8 +262,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         kernel = self._kernel_or_name()
         if isinstance(kernel, str):
             kernel = pairwise_kernel(kernel, given.X.shape[1], self.gamma, self.degree, self.coef0)
-        if kernel.for_objects() or (given.original is not given.X and kernel.reading() is not None):
-            raise ValueError(f"fit_inverse_transform: expected False for a kernel on objects, {kernel!r}")
+        if isinstance(given.kernel, Kernel) and given.kernel.reading() is not None:
+            raise ValueError(f"fit_inverse_transform: expected False for points that are objects, of {kernel!r}, got True")
         try:
             self.kernel_back_ = kernel.resolve(Data(T))
             L = self.kernel_back_.build().cholesky(T, np.full(len(T), self.alpha))

@@ -71,6 +71,8 @@ def test_a_matrix_sparse_points_frames_and_copies(rng):
     assert np.array_equal(pickle.loads(pickle.dumps(plain)).transform(Z), plain.transform(Z))
     words = ["aab", "abb", "bbb", "aaa", "bab"]
     assert ks.KernelPCA(ks.structured.Spectrum(1), n_components=1).fit(words).transform(words).shape == (5, 1)
+    with pytest.raises(ValueError, match="fit_inverse_transform: expected False for points that are objects"):
+        ks.KernelPCA(ks.structured.Spectrum(1), fit_inverse_transform=True).fit(words)
 
 
 def test_the_map_back(rng):
