@@ -66,6 +66,8 @@ def test_what_a_mean_cannot_do(tmp_path):
     gp = ks.GaussianProcessRegressor("RBF", mean=parabola).fit(X, np.sin(X[:, 0]))
     with pytest.raises(ValueError, match=r"^mean: its derivatives are not known"):
         gp.predict_gradient(X)
+    with pytest.raises(ValueError, match=r"^mean: scikit-learn has no known mean"):
+        gp.to_sklearn()
     with pytest.raises(ValueError, match="expected a process without a known mean"):
         ks.design.propose(gp, [(0, 1)])
     with pytest.raises(TypeError, match=r"mean: .* cannot be written"):
