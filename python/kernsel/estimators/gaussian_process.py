@@ -432,6 +432,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             ``optimizer=None``.
         """
         self._require_noise_once(noise)
+        if self.mean is not None:
+            self._require_mean_may_be_given(X)
         if slopes is not None or averages is not None:
             require_values_only(groups=groups, sample_weight=sample_weight, exposure=exposure, trials=trials)
             state = fit_to_functionals(
@@ -470,8 +472,6 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             self.restore(state)
             return self
         sizes = {"exposure": exposure, "trials": trials}
-        if self.mean is not None:
-            self._require_mean_may_be_given(X)
         if self.likelihood is not None:
             if y is None:
                 raise ValueError("y: expected observations, got None")

@@ -363,6 +363,7 @@ def _require_plain(model: Any) -> None:
     """Raise if a parameter does not go with slopes and averages."""
     for name, expected, fits in (
         ("likelihood", "None", model.likelihood is None),
+        ("mean", "None", model.mean is None),
         ("hyperparameters", '"optimize"', model.hyperparameters == "optimize"),
         ("inference", '"auto"', model.inference == "auto"),
         ("approximation", "None", model.approximation is None or is_auto(model.approximation)),

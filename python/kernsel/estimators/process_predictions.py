@@ -191,7 +191,8 @@ class ProcessPredictions(FittedProcess):
         Raises
         ------
         ValueError
-            If it is not exact, has a likelihood, draws or another trend than a constant, which scikit-learn does not have.
+            If it is not exact, has a likelihood, draws, a known mean or another trend than a constant, which scikit-learn does
+            not have.
         TypeError
             If it does not have the kernel, see :func:`kernsel.kernels.to_sklearn`.
 
@@ -208,6 +209,8 @@ class ProcessPredictions(FittedProcess):
         self._require_values_only("to_sklearn")
         if type(posterior) is not Posterior or self._observed is not None or self._sampled is not None:
             raise ValueError("to_sklearn: expected an exact process with normal noise and without draws, approximation=None")
+        if self.mean is not None:
+            raise ValueError("mean: scikit-learn has no known mean; fit y without it, and add it to predictions")
         if not (posterior.trend is None or (isinstance(posterior.trend, str) and posterior.trend == "constant")):
             raise ValueError(f'trend: scikit-learn has a constant one or none, got {posterior.trend!r}; fit trend="constant"')
         unit, factor = self._y_train_std, self.scale_ * self._y_train_std**2

@@ -10,8 +10,6 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
-from scipy.special import ndtri
 
 from kernsel import _core
 from kernsel._base.annotations import Vector
@@ -253,6 +251,8 @@ class YeoJohnson(_Power):
         return _core.yeo_johnson(numbers[0], _number(self.unit, 1.0), _number(self.location, 0.0), self._known_power)
 
     def with_units_of(self, y: ArrayLike) -> Self:
+        from scipy.optimize import brentq
+
         values = np.asarray(y, dtype=np.float64)
         unit = _robust_spread(values) if self.unit == "auto" else float(self.unit)
         if self.location != "auto":
@@ -320,6 +320,8 @@ class NormalScores(Warped):
         return _core.spline_normal(numbers[0], *table.T.tolist())
 
     def with_units_of(self, y: ArrayLike) -> Self:
+        from scipy.special import ndtri
+
         if not isinstance(self.knots, str):
             return self
         values = np.sort(np.asarray(y, dtype=np.float64))

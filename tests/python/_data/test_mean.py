@@ -64,8 +64,14 @@ def test_means_that_cannot_be(options, message):
 def test_what_a_mean_cannot_do(tmp_path):
     X = np.arange(8.0)[:, None]
     gp = ks.GaussianProcessRegressor("RBF", mean=parabola).fit(X, np.sin(X[:, 0]))
+    with pytest.raises(ValueError, match=r"^mean: expected None for rows that are read in blocks"):
+        ks.GaussianProcessRegressor(mean=parabola).fit(ks.row_source(X, np.sin(X[:, 0])), None)
+    with pytest.raises(ValueError, match=r"^mean: expected None with slopes or averages"):
+        ks.GaussianProcessRegressor("RBF", mean=parabola).fit(X, np.sin(X[:, 0]), slopes=(X, np.cos(X)))
     with pytest.raises(ValueError, match=r"^mean: its derivatives are not known"):
         gp.predict_gradient(X)
+    with pytest.raises(ValueError, match=r"^mean: scikit-learn has no known mean"):
+        gp.to_sklearn()
     with pytest.raises(ValueError, match="expected a process without a known mean"):
         ks.design.propose(gp, [(0, 1)])
     with pytest.raises(TypeError, match=r"mean: .* cannot be written"):
