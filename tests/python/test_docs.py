@@ -42,22 +42,15 @@ def test_readme_python(root, tmp_path, monkeypatch):
         exec(compile(block, "README.md", "exec"), namespace)
 
 
-<<<<<<< HEAD
-@pytest.mark.parametrize(("page", "count"), [("next_points.md", 2), ("slopes_and_averages.md", 1)])
-=======
-@pytest.mark.parametrize(("page", "count"), [("next_points.md", 2), ("pictures.md", 1)])
->>>>>>> a351c01 (Describe the pictures and the kernels of graphs and trees)
+@pytest.mark.parametrize(("page", "count"), [("next_points.md", 2), ("slopes_and_averages.md", 1), ("pictures.md", 1)])
 def test_pages(root, page, count):
     code = re.findall(r"^```python\n(.*?)^```", (root / "python/docs" / page).read_text(), re.M | re.S)
     assert len(code) == count
     namespace = {}
     for block in code:
         exec(compile(block, page, "exec"), namespace)
-<<<<<<< HEAD
-=======
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
->>>>>>> a351c01 (Describe the pictures and the kernels of graphs and trees)
 
 
 def test_readme_cpp(root, tmp_path):
