@@ -153,6 +153,25 @@ def periodic(length_scale, period):
     return lambda x, z, same: np.exp(-2 * np.sin(np.pi * distance(x, z, period)) ** 2 / length_scale**2)
 
 
+def exchangeable_levels(m, correlation):
+    """Return the kernel matrix of the levels 0, ..., m - 1."""
+    return np.array([[1.0 if i == j else correlation for j in range(m)] for i in range(m)])
+
+
+def grouped_levels(groups, within, between):
+    value = lambda i, j: 1.0 if i == j else within if groups[i] == groups[j] else within * between  # noqa: E731
+    return np.array([[value(i, j) for j in range(len(groups))] for i in range(len(groups))])
+
+
+def correlations(B):
+    return B / np.sqrt(np.outer(np.diag(B), np.diag(B)))
+
+
+def ordered_levels(k, gaps):
+    """Return the matrix of a kernel of points on a line at the sums of gaps."""
+    return gram(k, np.concatenate([[0.0], np.cumsum(gaps)])[:, None])
+
+
 def polynomial(offset, degree, length_scale):
     return lambda x, z, same: (offset + np.sum(x * z / np.square(length_scale))) ** degree
 

@@ -25,7 +25,9 @@ def reading_of(kernel: Any) -> Reading | None:
 def new_points(estimator: Any, kernel: Any, X: Any, *, keep: bool = False, **checks: Any) -> Any:
     """Return the points at which to predict, checked or read in the same way as those of `fit`."""
     if (reading := reading_of(kernel)) is not None:
-        return reading.numbers(X, keep=keep)
+        numbers = reading.numbers(X, keep=keep)
+        kernel.require_known(numbers)
+        return numbers
     return validated(estimator, X, reset=False, **checks)
 
 

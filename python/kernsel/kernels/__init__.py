@@ -3,6 +3,7 @@
 from kernsel.kernels.algebra import Columns, Exp, PolynomialOf, Power, Product, Sum
 from kernsel.kernels.as_sklearn import to_sklearn
 from kernsel.kernels.base import Kernel
+from kernsel.kernels.categories import Coregion, CorrelatedLevels, Exchangeable, GroupedLevels, OrderedLevels
 from kernsel.kernels.composition import Composition
 from kernsel.kernels.convert import from_sklearn
 from kernsel.kernels.functionals import Functionals
@@ -40,19 +41,24 @@ __all__ = [
     "Columns",
     "Composition",
     "ConstantKernel",
+    "Coregion",
+    "CorrelatedLevels",
     "Cosine",
     "DotProduct",
+    "Exchangeable",
     "Exp",
     "ExpSineSquared",
     "Exponential",
     "FunctionKernel",
     "Functionals",
+    "GroupedLevels",
     "HeteroscedasticNoise",
     "Hyperparameter",
     "Kernel",
     "Linear",
     "Matern",
     "Normalize",
+    "OrderedLevels",
     "Parameter",
     "Polynomial",
     "PolynomialOf",

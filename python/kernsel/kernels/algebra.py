@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from numbers import Real
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -514,6 +514,12 @@ class Columns(Operation):
 
     def reading(self) -> Reading | None:
         return self._source
+
+    def levels_of(self, names: Sequence[str | None]) -> dict[str | None, list[Any] | None]:
+        columns = list(plain(self.columns))
+        return self.kernel.levels_of(
+            [names[c] if isinstance(c, int) else c for c in columns if not isinstance(c, int) or c < len(names)]
+        )
 
     def __repr__(self) -> str:
         return f"{enclosed(self.kernel, repr(self.kernel))}.on({list(plain(self.columns))!r})"
