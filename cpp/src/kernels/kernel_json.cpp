@@ -86,6 +86,7 @@ const WrittenFunction functions[] = {
     {"exchangeable", 1, false, 0, [](const Numbers& p, const Numbers&, Of) { return exchangeable(p[0]); }},
     {"grouped_levels", 2, true, 0, [](const Numbers& p, const Numbers& l, Of) { return of_groups(p[0], p[1], l); }},
     {"correlated_levels", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return correlated_levels(l, whole(p[0])); }},
+    {"loadings", 0, true, 0, [](const Numbers&, const Numbers& l, Of) { return coregion(l, {}); }},
     {"coregion", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return of_related(p[0], l); }},
     {"ordered_levels", 1, true, 0,
      [](const Numbers& p, const Numbers& l, Of) { return ordered_levels(p[0] == 0.0 ? HUGE_VAL : p[0], l); }},

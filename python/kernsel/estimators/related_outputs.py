@@ -14,6 +14,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Matrix, Seed, Vector
+from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.allowed import is_auto, number, require, whole
 from kernsel._data.kernel import kernel_of
 from kernsel._data.points import new_points
@@ -22,7 +23,7 @@ from kernsel._data.trend import Trend, require_trend_of_objects
 from kernsel._search.core_search import Budget
 from kernsel._search.related_search import RelatedSelection, choose_related, first_guess
 from kernsel._solve.related import RelatedPosterior, conditioned, log_likelihood
-from kernsel._solve.related_kernel import RelatedKernel, covariance_of, terms_of
+from kernsel._solve.related_kernel import covariance_of, terms_of
 from kernsel.estimators.draws import draws_of_normal
 from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, column
 from kernsel.kernels import Matern
@@ -67,7 +68,7 @@ class RelatedOutputsRegressor(FittedModel, MultiOutputMixin, RegressorMixin, Bas
         "auto" finds the hyperparameters of the largest likelihood by L-BFGS-B. None leaves those of the first guess, which
         follows from the data.
     n_restarts_optimizer : int
-        The number of random starts, besides two that are derived from the data.
+        The number of random starts, besides three that are derived from the data.
     random_state : int, RandomState instance or None
         Determines the random starts.
     max_evaluations : int
@@ -132,6 +133,7 @@ class RelatedOutputsRegressor(FittedModel, MultiOutputMixin, RegressorMixin, Bas
         self.max_evaluations = max_evaluations
         self.max_seconds = max_seconds
 
+    @with_one_blas_thread
     def fit(self, X: Points, y: ArrayLike) -> Self:
         """Find the hyperparameters and condition the processes on the data.
 
@@ -169,18 +171,14 @@ class RelatedOutputsRegressor(FittedModel, MultiOutputMixin, RegressorMixin, Bas
             budget = Budget(self.max_evaluations, np.inf if self.max_seconds is None else self.max_seconds)
             rng = check_random_state(0 if self.random_state is None else self.random_state)
             found = choose_related(first, points, in_units, self.trend, budget, self.n_restarts_optimizer, rng)
-        self.selection_ = replace(found, related=found.related.multiplied(units))
-        self.n_evaluations_ = found.n_evaluations
-        self._set_fitted(self.selection_.related)
+        self.restore(replace(found, related=found.related.multiplied(units)))
         return self
 
-    def restore(self, related: RelatedKernel) -> None:
-        """Set what follows from the covariance, the training points and the targets, which were set before."""
-        self.__dict__.pop("posterior_", None)
-        self._set_fitted(related)
-
-    def _set_fitted(self, related: RelatedKernel) -> None:
-        self._related = related
+    def restore(self, selection: RelatedSelection) -> None:
+        """Set what follows from the hyperparameters, the training points and the targets, which were set before."""
+        self.selection_ = selection
+        self.n_evaluations_ = selection.n_evaluations
+        related = self._related = selection.related
         self.__dict__.pop("posterior_", None)
         self.kernel_ = related.whole()
         self.noise_ = related.variances
@@ -251,7 +249,7 @@ class RelatedOutputsRegressor(FittedModel, MultiOutputMixin, RegressorMixin, Bas
 
     def score(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return R^2, averaged over outputs, each over the rows in which it was observed."""
-        Y, mean = _outputs(y), np.asarray(self.predict(X))
+        Y, mean = _outputs(y, 1), np.asarray(self.predict(X))
         if Y.shape != mean.shape:
             raise ValueError(f"y: expected shape {mean.shape}, got {Y.shape}")
         weights = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -334,17 +332,17 @@ class RelatedOutputsRegressor(FittedModel, MultiOutputMixin, RegressorMixin, Bas
         return tags
 
 
-def _outputs(y: ArrayLike) -> Matrix:
-    """Return the targets with a column for each output, nan where one is missing; raise for one output, or none."""
+def _outputs(y: ArrayLike, least: int = 2) -> Matrix:
+    """Return the targets with a column for each output, nan where one is missing, and at least so many observed."""
     Y = np.asarray(check_array(y, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y", ensure_2d=False))
     if Y.ndim != 2 or Y.shape[1] < 2:
         raise ValueError(
             f"y: expected two outputs at least, shape (n, n_targets), got {Y.shape}; GaussianProcessRegressor has one"
         )
     counts = (~np.isnan(Y)).sum(axis=0)
-    if (counts < 2).any():
+    if (counts < least).any():
         output = int(counts.argmin())
-        raise ValueError(f"y: output {output} is observed {counts[output]} times; expected two at least, or leave it out")
+        raise ValueError(f"y: output {output} is observed {counts[output]} times; expected {least} at least, or leave it out")
     require_squares(np.nan_to_num(Y))
     return Y
 

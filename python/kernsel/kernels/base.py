@@ -620,7 +620,8 @@ def _parameters(kind: type) -> Mapping[str, Argument]:
 def _equal(a: ArrayLike, b: ArrayLike) -> bool:
     if isinstance(a, Kernel | Parameter):
         return bool(a == b)
-    return np.array_equal(a, b) or (isinstance(a, list | tuple) and plain(a) == plain(b))  # lists of several lengths are no array
+    of_lists = isinstance(a, list | tuple) and plain(a) == plain(b)  # of several lengths, which are no array
+    return np.array_equal(a, b) or of_lists
 
 
 def _same(value: object, default: object) -> bool:

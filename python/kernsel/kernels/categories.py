@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,12 +13,12 @@ from kernsel import _core
 from kernsel._base.annotations import Matrix, Vector
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.base import Kernel
-from kernsel.kernels.hyperparameter import Bounds, Parameter, numbers, plain
+from kernsel.kernels.hyperparameter import Bounds, Hyperparameter, Parameter, numbers, plain
 from kernsel.kernels.leaf import Leaf, value_of
 from kernsel.kernels.levels import Levels, plain_level
 from kernsel.kernels.objects import Reading
 
-__all__ = ["Coregion", "CorrelatedLevels", "Exchangeable", "GroupedLevels", "LevelKernel", "OrderedLevels"]
+__all__ = ["Coregion", "CorrelatedLevels", "Exchangeable", "GroupedLevels", "Inherited", "LevelKernel", "OrderedLevels"]
 
 _MOST_LOADING = 20.0  # correlations of levels are at most 400 / 401
 
@@ -369,6 +369,98 @@ class Coregion(LoadedLevels):
 
     def build(self) -> _core.Kernel:
         return _core.coregion(self._loadings().tolist(), self.numbers("kappa"))
+
+
+class Inherited(LevelKernel):
+    """The kernel of a process that levels inherit from the one of number `first` on: w_i w_j, where w is (0, ..., 0, 1, rho).
+
+    It is a factor of a term of an autoregressive model of several fidelities, see :func:`kernsel.kernels.autoregressive`.
+
+    Parameters
+    ----------
+    first : int
+        The first level that has the process, whose factor is one; those before have 0. Not a hyperparameter: it is never
+        selected.
+    rho : array-like of shape (m - first - 1,), or "auto"
+        The factors of the levels that follow, of any sign.
+    rho_bounds : pair of floats, array-like of shape (m - first - 1, 2), "fixed" or "auto"
+    levels : sequence, optional
+        The levels of a data frame in their order.
+
+    Examples
+    --------
+    >>> from kernsel.kernels import Inherited
+    >>> Inherited(1, [3.0])([[0], [1], [2]])
+    array([[0., 0., 0.],
+           [0., 1., 3.],
+           [0., 3., 9.]])
+    """
+
+    _hyper: ClassVar = {"rho": "signed"}
+    _signed = ("rho",)
+    _by_column = ("rho",)
+
+    def __init__(
+        self,
+        first: int = 0,
+        rho: ArrayLike | str | Parameter = "auto",
+        rho_bounds: Bounds = "auto",
+        levels: Sequence[Any] | None = None,
+    ) -> None:
+        self.first = first
+        self.rho = rho
+        self.rho_bounds = rho_bounds
+        self.levels = levels
+        self._check()
+
+    def _check(self) -> None:
+        super()._check()
+        self._check_told()
+        if isinstance(self.first, bool) or not isinstance(self.first, int | np.integer) or self.first < 0:
+            raise ValueError(f"first: expected a whole number from 0 on, got {self.first!r}")
+
+    def _check_value(self, name: str, value: object) -> None:
+        if np.shape(value) != (0,):  # the last level has no other that follows
+            super()._check_value(name, value)
+
+    def _before(self) -> list[float]:
+        """Return the factors that are known."""
+        return [0.0] * int(self.first) + [1.0]
+
+    def own(self) -> Iterator[tuple[Hyperparameter, ArrayLike]]:
+        before = self._before()  # hyperparameters of the core, too
+        yield Hyperparameter("known", "fixed", len(before), log=False), np.array(before)
+        yield from ((h, value) for h, value in super().own() if h.n_elements)
+
+    def core_order(self) -> list[int]:
+        return list(range(len(self._before()) + len(super().core_order())))
+
+    def with_values(self, values: Iterator[ArrayLike]) -> Self:
+        found = {h.name: value for (h, _), value in zip(self.own(), values, strict=False)}
+        if "rho" not in found:
+            return self
+        rho = found["rho"]
+        return self.replaced(rho=self.rho.replaced(rho) if isinstance(self.rho, Parameter) else rho)
+
+    def resolve(self, data: Data) -> Kernel:
+        argument, bounds = self.rho, self.bounds_of("rho")
+        value = value_of(argument)
+        if isinstance(value, str):
+            m = self.count_of_levels(data.X)
+            if m <= self.first:
+                raise ValueError(f"first: expected one of the levels, of which there are {m}, got {self.first}")
+            value = np.ones(m - int(self.first) - 1)
+        if isinstance(bounds, str) and bounds == "auto":
+            bounds = (-_MOST_LOADING, _MOST_LOADING)
+        data.note("signed", len(self._before()))
+        given: dict[str, Any] = {"rho": value, "rho_bounds": bounds}
+        if isinstance(argument, Parameter):
+            given = {"rho": argument.replaced(value, bounds)}
+        resolved = self.replaced(**given)
+        return super(Inherited, resolved).resolve(data) if np.size(value) else resolved
+
+    def build(self) -> _core.Kernel:
+        return _core.coregion(self._before() + self.numbers("rho"), [])
 
 
 class OrderedLevels(LevelKernel):

@@ -52,23 +52,26 @@ struct CorrelatedLevels {
   Expression expression() const { return {"correlated_levels", {static_cast<double>(of.rank)}, of.W}; }
 };
 
-// w_i'w_j + [i = j] kappa_i; the rank may be 0.
+// w_i'w_j + [i = j] kappa_i; the rank may be 0. Without kappa, w_i w_j.
 struct Coregion {
   Loadings of;
   std::vector<double> kappa;
 
-  Index levels() const { return static_cast<Index>(kappa.size()); }
-  double value(Index i, Index j) const { return of.product(i, j) + (i == j ? kappa[static_cast<std::size_t>(i)] : 0.0); }
+  bool has_kappa() const { return !kappa.empty(); }
+  Index levels() const { return has_kappa() ? static_cast<Index>(kappa.size()) : of.levels(); }
+  double value(Index i, Index j) const {
+    return of.product(i, j) + (i == j && has_kappa() ? kappa[static_cast<std::size_t>(i)] : 0.0);
+  }
   void pull(Index i, Index j, double weight, double* gradient, Index stride) const {
     for (Index a = 0; a < of.rank; ++a) {
       gradient[(i * of.rank + a) * stride] += weight * of.row(j)[a];
       gradient[(j * of.rank + a) * stride] += weight * of.row(i)[a];
     }
-    if (i == j) gradient[(levels() * of.rank + i) * stride] += weight * kappa[static_cast<std::size_t>(i)];
+    if (i == j && has_kappa()) gradient[(levels() * of.rank + i) * stride] += weight * kappa[static_cast<std::size_t>(i)];
   }
   Status check() const {
     if (const char* problem = of.problem()) return Status::invalid(problem);
-    if (kappa.empty() || static_cast<Index>(of.W.size()) != of.rank * levels())
+    if (levels() < 1 || static_cast<Index>(of.W.size()) != of.rank * levels())
       return Status::invalid("coregion: expected one number kappa for each row of W");
     for (const double k : kappa)
       if (!positive(k)) return Status::invalid("coregion: kappa must be positive and finite");
@@ -89,6 +92,7 @@ struct Coregion {
     exponentials(values + of.W.size(), kappa);
   }
   Expression expression() const {
+    if (!has_kappa()) return {"loadings", {}, of.W};
     std::vector<double> all = of.W;
     all.insert(all.end(), kappa.begin(), kappa.end());
     return {"coregion", {static_cast<double>(of.rank)}, std::move(all)};
@@ -102,7 +106,7 @@ Kernel correlated_levels(std::vector<double> W, Index rank) {
 }
 
 Kernel coregion(std::vector<double> W, std::vector<double> kappa) {
-  const auto m = static_cast<Index>(kappa.size()), rank = m > 0 ? static_cast<Index>(W.size()) / m : 0;
+  const auto m = static_cast<Index>(kappa.size()), rank = m > 0 ? static_cast<Index>(W.size()) / m : 1;
   return Kernel(std::make_shared<LevelNode<Coregion>>(Coregion{{std::move(W), rank}, std::move(kappa)}));
 }
 
