@@ -15,7 +15,9 @@ from kernsel.kernels import (
     CorrelatedLevels,
     Exchangeable,
     GroupedLevels,
+    Inherited,
     OrderedLevels,
+    autoregressive,
     kernel,
 )
 from kernsel.testing import check_kernel
@@ -31,6 +33,8 @@ KERNELS = {
     "correlated": (CorrelatedLevels(2, W), ref.correlations(W @ W.T + np.eye(M))),
     "coregion": (Coregion(2, W, [0.1, 0.5, 0.2, 1.0]), W @ W.T + np.diag([0.1, 0.5, 0.2, 1.0])),
     "coregion of rank 0": (Coregion(0, np.zeros((M, 0)), [0.1, 0.5, 0.2, 1.0]), np.diag([0.1, 0.5, 0.2, 1.0])),
+    "inherited": (Inherited(1, [2.0, -1.0]), np.outer([0.0, 1.0, 2.0, -1.0], [0.0, 1.0, 2.0, -1.0])),
+    "inherited by one": (Inherited(3, []), np.diag([0.0, 0.0, 0.0, 1.0])),
     "ordered 1/2": (OrderedLevels([0.3, 1.0, 0.2], nu=0.5), ref.ordered_levels(ref.exponential(1.0), [0.3, 1.0, 0.2])),
     "ordered 3/2": (OrderedLevels([0.3, 1.0, 0.2], nu=1.5), ref.ordered_levels(ref.matern32(1.0), [0.3, 1.0, 0.2])),
     "ordered 5/2": (OrderedLevels([0.3, 1.0, 0.2]), ref.ordered_levels(ref.matern52(1.0), [0.3, 1.0, 0.2])),
@@ -122,6 +126,9 @@ def test_start_has_no_equal_columns():
         (lambda: CorrelatedLevels(1, [1.0, 2.0]), "W: expected a matrix with a row for each level"),
         (lambda: CorrelatedLevels(levels=["a", "a"]), r"levels: expected a list of different levels, got \['a', 'a'\]"),
         (lambda: Coregion(1, [[1.0], [2.0]], [1.0]), "kappa: expected 2 numbers, one for each row of W"),
+        (lambda: Inherited(-1), "first: expected a whole number from 0 on, got -1"),
+        (lambda: Inherited(2).for_data([[1.0]]), "first: expected one of the levels, of which there are 2, got 2"),
+        (lambda: autoregressive([RBF()], [0], 1), "kernels: expected a kernel for each of two fidelities at least"),
         (lambda: OrderedLevels(nu=2.0), "nu: expected 0.5, 1.5, 2.5 or inf, got 2.0"),
         (
             lambda: OrderedLevels([1.0])([[2.0]]),
@@ -155,3 +162,16 @@ def test_many_points_by_neighbours_and_landmarks(rng):
     for near in (ks.Vecchia(60), ks.Nystrom(120)):
         found = ks.GaussianProcessRegressor(k, noise=0.01, optimizer=None, approximation=near).fit(X, y).predict(Z)
         assert np.abs(found - exact).max() < 0.02
+
+
+def test_two_fidelities_are_a_multiple_and_an_error(rng):
+    """f_high = rho f_low + d, from the covariances of its parts."""
+    k = autoregressive([2.0 * RBF(0.7), 0.5 * RBF(1.5)], [0], 1)
+    first, second = rng.uniform(0, 3, (6, 1)), rng.uniform(0, 3, (4, 1))
+    X = np.vstack([np.column_stack([first, np.zeros(6)]), np.column_stack([second, np.ones(4)])])
+    rho = 1.7
+    k = k.for_data(X).clone_with_theta(np.concatenate([np.log([2.0, 0.7]), [rho], np.log([0.5, 1.5])]))
+    low, error = 2.0 * RBF(0.7), 0.5 * RBF(1.5)
+    both = np.block([[low(first), rho * low(first, second)], [rho * low(second, first), rho**2 * low(second) + error(second)]])
+    assert np.abs(k(X) - both).max() <= 16 * eps(float) * both.max()
+    check_kernel(k, X, points=False)
