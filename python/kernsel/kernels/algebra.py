@@ -508,7 +508,10 @@ class Columns(Operation):
             columns = reading.columns_of(columns)
         elif max(columns) >= len(reading.names):
             raise ValueError(f"columns: there is no column {max(columns)}, the points have {len(reading.names)}")
-        bound = Columns(self.kernel.bound_to(reading.only(columns)), columns)
+        names = list(plain(self.columns))
+        stay = isinstance(names[0], str) and len(names) == len(columns)  # each part is one column, as in a data frame
+        bound = Columns(self.kernel.bound_to(reading.only(columns)), names if stay else columns)
+        bound._found = (names, columns) if stay else None
         bound._source = reading.whole
         return bound
 

@@ -7,6 +7,8 @@ from kernsel.kernels.base import Kernel
 from kernsel.kernels.categories import Coregion
 from kernsel.kernels.simple import ConstantKernel, HeteroscedasticNoise, WhiteKernel
 
+_SIZED = ConstantKernel | WhiteKernel | Coregion  # are variances, or have variances of their own
+
 __all__ = ["finds_noise", "has_noise", "with_amplitudes", "with_sizes_of_terms"]
 
 
@@ -29,7 +31,7 @@ def with_amplitudes(kernel: Kernel, *, needed: bool = True) -> Kernel:
         for term in others:
             total = Sum(total, with_amplitudes(term, needed=True))
         return total
-    if _has_size(kernel) or isinstance(kernel, HeteroscedasticNoise):
+    if isinstance(kernel.kernel if isinstance(kernel, Columns) else kernel, _SIZED | HeteroscedasticNoise):
         return kernel
     if isinstance(kernel, Columns) and isinstance(kernel.kernel, Sum | Product):
         return kernel.moved_to(with_amplitudes(kernel.kernel, needed=needed))
@@ -75,10 +77,12 @@ def finds_noise(kernel: Kernel) -> bool:
 
 
 def _has_size(kernel: Kernel) -> bool:
-    """Tell whether a kernel of one term is a variance, or has variances of its own."""
+    """Tell whether a factor of a product is a variance, or has variances of its own."""
     if isinstance(kernel, Columns):
         return _has_size(kernel.kernel)
-    return isinstance(kernel, ConstantKernel | WhiteKernel | Coregion)
+    if isinstance(kernel, Product):
+        return any(_has_size(factor) for factor in kernel.operands())
+    return isinstance(kernel, _SIZED)
 
 
 def _has_sum(kernel: Kernel) -> bool:
