@@ -25,7 +25,7 @@ from kernsel._search.related_search import RelatedSelection, choose_related, fir
 from kernsel._solve.related import RelatedPosterior, conditioned, log_likelihood
 from kernsel._solve.related_kernel import covariance_of, terms_of
 from kernsel.estimators.draws import draws_of_normal
-from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, column
+from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, ShownData, column
 from kernsel.kernels import Matern
 from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
@@ -288,6 +288,12 @@ class RelatedOutputsRegressor(FittedModel, MultiOutputMixin, RegressorMixin, Bas
     def kept_data(self) -> tuple[Matrix, ArrayLike | None]:
         """Return the training points and targets."""
         return self.X_train_, self.y_train_
+
+    def shown_data(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ShownData:
+        """Return the rows in which one output was observed, see :class:`kernsel.estimators.fitted.FittedModel`."""
+        points = self.X_train_ if X is None else np.asarray(X, dtype=np.float64)
+        targets = (self.y_train_ if y is None else np.asarray(y, dtype=np.float64))[:, output]
+        return ShownData(points[~np.isnan(targets)], targets[~np.isnan(targets)])
 
     def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
         """Return the mean of one output at points, and the band of the function or of observations, see `FittedModel`."""

@@ -7,9 +7,9 @@ from kernsel.kernels.base import Kernel
 from kernsel.kernels.categories import Coregion
 from kernsel.kernels.simple import ConstantKernel, HeteroscedasticNoise, WhiteKernel
 
-_SIZED = ConstantKernel | WhiteKernel | Coregion  # are variances, or have variances of their own
-
 __all__ = ["finds_noise", "has_noise", "with_amplitudes", "with_sizes_of_terms"]
+
+_SIZED = ConstantKernel | WhiteKernel | Coregion  # are variances, or have variances of their own
 
 
 def with_amplitudes(kernel: Kernel, *, needed: bool = True) -> Kernel:

@@ -48,12 +48,9 @@ def kernels_of_categories(table: Table) -> list[Kernel]:
         one_each = np.isin(X[:, of], (0.0, 1.0)).all() and (X[:, of].sum(axis=1) == 1).all()
         if len(of) > 2 and one_each and counts.min() >= _FEW_ROWS:
             correlated[name] = CorrelatedLevels(1).on(of)
-    smooth, rough = RBF("auto"), Matern("auto", nu=2.5)
-    if not others:
-        found = [_product(None, alike)]
-        return [*found, _product(None, alike | correlated)] if correlated else found
-    found = [_product(smooth.on(others), alike), _product(rough.on(others), alike)]
-    return [*found, _product(rough.on(others), alike | correlated)] if correlated else found
+    of_numbers = [RBF("auto").on(others), Matern("auto", nu=2.5).on(others)] if others else [None]
+    ways = [alike, alike | correlated] if correlated else [alike]
+    return [_product(one, of_categories) for of_categories in ways for one in of_numbers]
 
 
 def _product(of_numbers: Kernel | None, of_categories: dict[str, Kernel]) -> Kernel:
