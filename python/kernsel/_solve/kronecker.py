@@ -57,8 +57,8 @@ class Kronecker:
         for j in range(m if q else 0):
             self.coefficients[:, j] = linalg.solve(self.of_trend[j], self.H.T @ (self.w[:, j] * T[:, j]), assume_a="pos")
         self.residuals = T - self.H @ self.coefficients
-        self.beta = self.coefficients @ (self.U.T * root)  # (q, m)
-        self.weights = self.V @ (self.w * self.residuals) @ (self.U.T / root)  # c, (n, m)
+        self.beta: Matrix = self.coefficients @ (self.U.T * root)  # (q, m)
+        self.weights: Matrix = self.V @ (self.w * self.residuals) @ (self.U.T / root)  # c, (n, m)
 
     @property
     def log_likelihood(self) -> float:

@@ -419,7 +419,7 @@ class Inherited(LevelKernel):
         if isinstance(self.first, bool) or not isinstance(self.first, int | np.integer) or self.first < 0:
             raise ValueError(f"first: expected a whole number from 0 on, got {self.first!r}")
 
-    def _check_value(self, name: str, value: object) -> None:
+    def _check_value(self, name: str, value: Any) -> None:
         if np.shape(value) != (0,):  # the last level has no other that follows
             super()._check_value(name, value)
 

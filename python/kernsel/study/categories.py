@@ -41,7 +41,7 @@ def kernels_of_categories(table: Table) -> list[Kernel]:
     if not places:
         return []
     others = [k for k in range(len(table.names)) if not any(k in of for of in places.values())]
-    alike = {name: Exchangeable("auto").on(of) for name, of in places.items()}
+    alike: dict[str, Kernel] = {name: Exchangeable("auto").on(of) for name, of in places.items()}
     correlated: dict[str, Kernel] = {}
     for name, of in places.items():
         counts = X[:, of].sum(axis=0)
@@ -49,7 +49,7 @@ def kernels_of_categories(table: Table) -> list[Kernel]:
         if len(of) > 2 and one_each and counts.min() >= _FEW_ROWS:
             correlated[name] = CorrelatedLevels(1).on(of)
     of_numbers = [RBF("auto").on(others), Matern("auto", nu=2.5).on(others)] if others else [None]
-    ways = [alike, alike | correlated] if correlated else [alike]
+    ways: list[dict[str, Kernel]] = [alike, alike | correlated] if correlated else [alike]
     return [_product(one, of_categories) for of_categories in ways for one in of_numbers]
 
 
