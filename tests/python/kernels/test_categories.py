@@ -129,6 +129,7 @@ def test_start_has_no_equal_columns():
         (lambda: Inherited(-1), "first: expected a whole number from 0 on, got -1"),
         (lambda: Inherited(2).for_data([[1.0]]), "first: expected one of the levels, of which there are 2, got 2"),
         (lambda: autoregressive([RBF()], [0], 1), "kernels: expected a kernel for each of two fidelities at least"),
+        (lambda: OrderedLevels(np.ones(4096))([[2.0]]), "levels: there can be at most 4096; an exchangeable kernel takes any"),
         (lambda: OrderedLevels(nu=2.0), "nu: expected 0.5, 1.5, 2.5 or inf, got 2.0"),
         (
             lambda: OrderedLevels([1.0])([[2.0]]),

@@ -129,7 +129,10 @@ class LevelNode final : public NodeBase<LevelNode<Formula>> {
  public:
   explicit LevelNode(Formula formula) : formula_(std::move(formula)) {}
   Status check(Index columns) const override {
+    constexpr Index most_levels = 4096;  // whose table takes 128 MiB
     const Status status = formula_.check();
+    if (status.ok() && formula_.levels() > most_levels)
+      return Status::invalid("levels: there can be at most 4096; an exchangeable kernel takes any number");
     if (!status.ok() || columns == 1 || columns == formula_.levels()) return status;
     return Status::invalid("levels: expected one column of codes, or a 0/1 column for each level; name them by .on([...])");
   }

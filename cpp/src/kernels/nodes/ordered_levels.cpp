@@ -8,13 +8,16 @@ namespace {
 // m(|t_i - t_j|), t_0 = 0, t_i = t_(i-1) + gaps_(i-1), where m is the Matern kernel of smoothness nu with length scale 1.
 struct OrderedLevels {
   double nu;
-  std::vector<double> gaps;
+  std::vector<double> gaps, positions;
 
-  Index levels() const { return static_cast<Index>(gaps.size()) + 1; }
+  OrderedLevels(double smoothness, std::vector<double> distances) : nu(smoothness), gaps(std::move(distances)) { place(); }
+  void place() {
+    positions.assign(1, 0.0);
+    for (const double gap : gaps) positions.push_back(positions.back() + gap);
+  }
+  Index levels() const { return static_cast<Index>(positions.size()); }
   double distance(Index i, Index j) const {
-    double sum = 0.0;
-    for (Index k = std::min(i, j); k < std::max(i, j); ++k) sum += gaps[static_cast<std::size_t>(k)];
-    return sum;
+    return std::abs(positions[static_cast<std::size_t>(i)] - positions[static_cast<std::size_t>(j)]);
   }
   double value(Index i, Index j) const {
     const double r = distance(i, j);
@@ -43,7 +46,10 @@ struct OrderedLevels {
   }
   std::vector<double> theta() const { return logarithms(gaps); }
   std::vector<Rule> rules() const { return std::vector<Rule>(gaps.size(), Rule::ratio); }
-  void set_theta(const double* values) { exponentials(values, gaps); }
+  void set_theta(const double* values) {
+    exponentials(values, gaps);
+    place();
+  }
   // Infinity is no number of JSON; 0 stands for it there.
   Expression expression() const { return {"ordered_levels", {nu == HUGE_VAL ? 0.0 : nu}, gaps}; }
 };
@@ -51,7 +57,7 @@ struct OrderedLevels {
 }  // namespace
 
 Kernel ordered_levels(double nu, std::vector<double> gaps) {
-  return Kernel(std::make_shared<LevelNode<OrderedLevels>>(OrderedLevels{nu, std::move(gaps)}));
+  return Kernel(std::make_shared<LevelNode<OrderedLevels>>(OrderedLevels(nu, std::move(gaps))));
 }
 
 }  // namespace kernsel
