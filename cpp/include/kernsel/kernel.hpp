@@ -97,7 +97,7 @@ Kernel grouped_levels(double within, double between, std::vector<Index> groups);
 // each level; its entries are hyperparameters.
 Kernel correlated_levels(std::vector<double> W, Index rank);
 // w_i'w_j + [i = j] kappa_i: covariances of related outputs, whose numbers are the levels. Times a kernel of x, and as a sum of
-// such products, it is the linear model of coregionalization.
+// such products, it is the linear model of coregionalization. Without kappa it is w_i w_j, with one number w for each level.
 Kernel coregion(std::vector<double> W, std::vector<double> kappa);
 // A Matern kernel of smoothness 1/2, 3/2, 5/2 or infinity of the positions of levels on a line, `gaps` apart from each other.
 Kernel ordered_levels(double nu, std::vector<double> gaps);

@@ -7,6 +7,8 @@ from typing import Protocol
 import numpy as np
 
 from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.memory import require_memory_of_points
+from kernsel._data.points import blocks
 from kernsel._data.trend import Trend, trend_matrix
 from kernsel._solve.evaluate import evaluate
 from kernsel._solve.kronecker import Kronecker
@@ -15,7 +17,7 @@ from kernsel._solve.related_kernel import RelatedKernel, covariance_of, stacked_
 from kernsel.criteria import Likelihood
 from kernsel.kernels.hyperparameter import numbers
 
-__all__ = ["KroneckerPosterior", "RelatedPosterior", "StackedPosterior", "conditioned", "log_likelihood"]
+__all__ = ["KroneckerPosterior", "RelatedPosterior", "StackedPosterior", "conditioned", "log_likelihood", "require_memory_for"]
 
 
 class RelatedPosterior(Protocol):
@@ -40,6 +42,14 @@ class RelatedPosterior(Protocol):
 
     def left_out(self) -> tuple[Matrix, Matrix]:
         """Return the error of the prediction of each observed number from all others, and its variance, (n, m)."""
+
+
+def require_memory_for(related: RelatedKernel, Y: Matrix) -> None:
+    """Raise before anything is done if the matrices of a likelihood do not fit into memory."""
+    if is_complete(related, Y):
+        require_memory_of_points(len(Y), 5)  # the kernel matrix, its eigenvectors, and those of its derivative
+    else:
+        require_memory_of_points(int((~np.isnan(Y)).sum()), 0.5)
 
 
 def is_complete(related: RelatedKernel, Y: Matrix) -> bool:
@@ -107,13 +117,18 @@ class KroneckerPosterior:
         return self._found.beta
 
     def mean(self, Z: Matrix) -> Matrix:
-        """Return the means at k points, (k, m)."""
-        return self._found.mean(np.asarray(self._kernel(Z, self._X)), self._h(Z))
+        """Return the means at k points, (k, m), computed for blocks of points."""
+        parts = [Z[rows] for rows in blocks(len(self._X), len(Z))]
+        found = [self._found.mean(np.asarray(self._kernel(part, self._X)), self._h(part)) for part in parts]
+        return np.vstack(found)
 
     def variances(self, Z: Matrix) -> Matrix:
         """Return the variances of the functions, (k, m)."""
-        cross, variance = np.asarray(self._kernel(Z, self._X)), np.asarray(self._kernel.diag(Z))
-        return self._found.variances(cross, variance, self._h(Z))
+        found = []
+        for part in (Z[rows] for rows in blocks(len(self._X), len(Z))):
+            cross, variance = np.asarray(self._kernel(part, self._X)), np.asarray(self._kernel.diag(part))
+            found.append(self._found.variances(cross, variance, self._h(part)))
+        return np.vstack(found)
 
     def covariance(self, Z: Matrix) -> Matrix:
         """Return the joint covariance of all outputs at all points, (k, m, k, m)."""

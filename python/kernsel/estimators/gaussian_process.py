@@ -146,7 +146,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     scale : {"auto", "shared", "each"}
         For several outputs: "shared" gives all the same covariance, "each" multiplies it by a variance that is estimated for
         each output (`scale_`), so that they may have any units. "auto" is "each" if a likelihood chooses, no noise variances
-        are given, and the kernel has an amplitude that is to be found, and otherwise "shared".
+        are given, and the kernel has an amplitude that is to be found, and otherwise "shared". Outputs are independent of each
+        other; :class:`kernsel.RelatedOutputsRegressor` learns how they are related.
     shrinkage : "auto", float or None
         Whether the length scales of a kernel are expected to be alike: log l_j = log u_j + c + d_j for column j, where u_j is
         its standard deviation, c is common to all columns and d_j is normal of standard deviation `shrinkage`. 0.1 is almost

@@ -22,7 +22,7 @@ from kernsel._data.training import require_squares, training_set
 from kernsel._data.trend import Trend, require_trend_of_objects
 from kernsel._search.core_search import Budget
 from kernsel._search.related_search import RelatedSelection, choose_related, first_guess
-from kernsel._solve.related import RelatedPosterior, conditioned, log_likelihood
+from kernsel._solve.related import RelatedPosterior, conditioned, log_likelihood, require_memory_for
 from kernsel._solve.related_kernel import covariance_of, terms_of
 from kernsel.estimators.draws import draws_of_normal
 from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, ShownData, column
@@ -164,6 +164,7 @@ class RelatedOutputsRegressor(FittedModel, MultiOutputMixin, RegressorMixin, Bas
         in_units = Y / units
         known = None if noise is None else noise / units**2
         first = first_guess(terms_of(kernel), points, in_units, self.trend, self._rank(Y.shape[1]), known, self._names())
+        require_memory_for(first, Y)
         if self.optimizer is None:
             value = log_likelihood(first, points, in_units, self.trend)[0]
             found = RelatedSelection(first, value, 1, np.zeros(0), "as given")
