@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.blas import with_one_blas_thread
 from kernsel._base.memory import require_memory_of_points
 from kernsel._data.points import blocks
 from kernsel._data.trend import Trend, trend_matrix
@@ -57,6 +58,7 @@ def is_complete(related: RelatedKernel, Y: Matrix) -> bool:
     return len(related.terms) == 1 and not np.isnan(Y).any()
 
 
+@with_one_blas_thread
 def log_likelihood(related: RelatedKernel, X: Matrix, Y: Matrix, trend: Trend) -> tuple[float, Vector]:
     """Return the log marginal likelihood, and its gradient in `theta` of ``related.whole()``.
 
