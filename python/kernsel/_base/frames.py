@@ -54,11 +54,12 @@ def declared_levels(X: object) -> dict[str, tuple[list[Any], bool]]:
         return {}
     import narwhals
 
-    declared = {}
+    declared: dict[str, tuple[list[Any], bool]] = {}
     for column in frame.iter_columns():
-        ordered = isinstance(column.dtype, narwhals.Enum)
-        if ordered or (isinstance(column.dtype, narwhals.Categorical) and column.implementation.is_pandas_like()):
-            declared[str(column.name)] = column.cat.get_categories().to_list(), ordered
+        if isinstance(column.dtype, narwhals.Enum):
+            declared[str(column.name)] = list(column.dtype.categories), True
+        elif isinstance(column.dtype, narwhals.Categorical) and column.implementation.is_pandas_like():
+            declared[str(column.name)] = list(column.to_native().cat.categories), False
     return declared
 
 

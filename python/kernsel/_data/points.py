@@ -38,9 +38,8 @@ def validated(estimator: Any, X: Any, *y: Any, **checks: Any) -> Any:
         return validate_data(estimator, X, *y, **checks)
     except ValueError as error:
         if texts := columns_of_texts(X):
-            value = X[texts[0]].iloc[0]
             raise ValueError(
-                f"X: column {texts[0]!r} has values such as {value!r}, and this kernel is one of numbers; expected it "
+                f"X: column {texts[0]!r} has texts or levels, and this kernel is one of numbers; expected it "
                 f'to name its columns, k.on([...]), times one of categories, such as Exchangeable("auto").on([{texts[0]!r}])'
             ) from error
         if not any(word in str(error) for word in ("NaN", "infinity")):

@@ -41,5 +41,5 @@ def test_estimators_take_texts(model, frame):
     y = np.sin(frame["x"]) + 2.0 * (frame["kind"] == "a")
     y = y > 1 if isinstance(model, ks.GaussianProcessClassifier) else y
     assert model.fit(frame, y).score(frame[::-1], y[::-1]) > 0.9
-    with pytest.raises(ValueError, match=r"^X: column 'kind' has values such as 'a', and this kernel is one of numbers"):
+    with pytest.raises(ValueError, match=r"^X: column 'kind' has texts or levels, and this kernel is one of numbers"):
         type(model)("RBF").fit(frame, y)  # a kernel of all columns, of which one has texts
