@@ -4,6 +4,7 @@ The tests compare the core with these functions; where they disagree, the core i
 """
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 from scipy import integrate, optimize, special, stats
@@ -151,6 +152,51 @@ def rational_quadratic(alpha, length_scale):
 
 def periodic(length_scale, period):
     return lambda x, z, same: np.exp(-2 * np.sin(np.pi * distance(x, z, period)) ** 2 / length_scale**2)
+
+
+def related(K, B, d, Y, H, cross, among, h):
+    """Return what is known of outputs of covariance B (x) K and noise d, from the matrix of all points and outputs.
+
+    Numbers are in the order of columns of Y: all of the first output, then all of the second.
+    """
+    n, m = Y.shape
+    whole = np.kron(B, K) + np.kron(np.diag(d), np.eye(n))
+    y, trend, of_new = Y.T.ravel(), np.kron(np.eye(m), H), np.kron(np.eye(m), h)
+    P = np.linalg.inv(whole)
+    G = np.linalg.inv(trend.T @ P @ trend)
+    beta = G @ trend.T @ P @ y
+    r = y - trend @ beta
+    without = P - P @ trend @ G @ trend.T @ P
+    C = np.kron(B, cross)
+    rest = of_new - C @ P @ trend
+    covariance = np.kron(B, among) - C @ P @ C.T + rest @ G @ rest.T
+    k = len(cross)
+    return SimpleNamespace(
+        log_likelihood=-0.5 * (r @ P @ r + np.linalg.slogdet(whole)[1] + n * m * np.log(2 * np.pi)),
+        mean=(of_new @ beta + C @ P @ r).reshape(m, k).T,
+        covariance=covariance.reshape(m, k, m, k).transpose(1, 0, 3, 2),
+        residuals=(without @ y / np.diag(without)).reshape(m, n).T,
+        variances=(1 / np.diag(without)).reshape(m, n).T,
+    )
+
+
+def exchangeable_levels(m, correlation):
+    """Return the kernel matrix of the levels 0, ..., m - 1."""
+    return np.array([[1.0 if i == j else correlation for j in range(m)] for i in range(m)])
+
+
+def grouped_levels(groups, within, between):
+    value = lambda i, j: 1.0 if i == j else within if groups[i] == groups[j] else within * between  # noqa: E731
+    return np.array([[value(i, j) for j in range(len(groups))] for i in range(len(groups))])
+
+
+def correlations(B):
+    return B / np.sqrt(np.outer(np.diag(B), np.diag(B)))
+
+
+def ordered_levels(k, gaps):
+    """Return the matrix of a kernel of points on a line at the sums of gaps."""
+    return gram(k, np.concatenate([[0.0], np.cumsum(gaps)])[:, None])
 
 
 def polynomial(offset, degree, length_scale):

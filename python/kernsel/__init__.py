@@ -6,6 +6,7 @@ Models, with scikit-learn's manners::
     RegularizationPath              all values of lambda at once
     GaussianProcessRegressor        kriging: noise, trends, any likelihood
     GaussianProcessClassifier       probabilities of classes
+    RelatedOutputsRegressor         Gaussian processes that tell something of each other
     StackedRegressor                several Gaussian processes, mixed
     SVR, SVRPath                    support vector regression
     SVC, OneClassSVM                classes, and the region of one class, by the same solver
@@ -57,6 +58,7 @@ if TYPE_CHECKING:  # what is imported when it is first used, for those who read 
     from kernsel.estimators.kernel_pca import KernelPCA
     from kernsel.estimators.kernel_ridge import KernelRidge
     from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
+    from kernsel.estimators.related_outputs import RelatedOutputsRegressor
     from kernsel.estimators.ridge_regression import RidgeRegression
     from kernsel.estimators.stacking.regressor import StackedRegressor
     from kernsel.estimators.support.huber import KernelHuberRegressor
@@ -86,6 +88,7 @@ __all__ = [
     "Nystrom",
     "OneClassSVM",
     "RegularizationPath",
+    "RelatedOutputsRegressor",
     "RidgeRegression",
     "SVRPath",
     "StackedRegressor",
@@ -149,6 +152,7 @@ _MODULES = {
     "KernelPCA": "kernsel.estimators.kernel_pca",
     "KernelRidge": "kernsel.estimators.kernel_ridge",
     "KernelRidgeCV": "kernsel.estimators.kernel_ridge_cv",
+    "RelatedOutputsRegressor": "kernsel.estimators.related_outputs",
     "RidgeRegression": "kernsel.estimators.ridge_regression",
     "StackedRegressor": "kernsel.estimators.stacking.regressor",
     "SVRPath": "kernsel.estimators.support.path",

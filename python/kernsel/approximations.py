@@ -312,7 +312,7 @@ def require_unrefined(approximation: Nystrom) -> None:
 
 def _require_columns(approximation: Approximation, kernel: Kernel) -> None:
     """Raise if the points of a kernel are objects, which have neither nearest neighbours nor landmarks in columns."""
-    if kernel.reading() is not None or kernel.for_objects():
+    if kernel.for_objects():
         raise ValueError(
             f"approximation: {type(approximation).__name__} needs points that are rows of numbers, and this kernel is for "
             "objects; expected None, or features of the objects as columns"

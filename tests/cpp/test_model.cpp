@@ -81,6 +81,7 @@ void test_kernels() {
       kernsel::quadratic_form({1.0, -0.5, 0.2, 0.3}, 2) + kernsel::transform(base, {1.0, 0.0, 0.3, 1.0}, 2),
       kernsel::product_matern(1.5, {0.3, 0.4}) + kernsel::product_matern(3.25, {1.0}) + kernsel::wendland(2, {4.0}),
       kernsel::arc_cosine(2, 0.1, {1.0}) + kernsel::radial_pair({2.0}) + kernsel::sigmoid(-0.2, {3.0}),
+      base * kernsel::on(kernsel::exchangeable(0.3), {0}),
       kernsel::periodic(1.2, {2.0}) + kernsel::spectral_mixture({1.0, 0.5}, {{1.0}, {2.0}}, {{3.0}, {4.0}}),
   };
   for (const Kernel& k : kernels) {
@@ -158,6 +159,15 @@ void test_kernels() {
                            "[\"pow\",-1,[\"rbf\",[1]]]"}) {
     CHECK(kernsel::kernel_from_json(text, read).ok());
     CHECK(!read.check(2).ok());
+  }
+  // So are these, of levels, for points with one column.
+  for (const char* text :
+       {"[\"exchangeable\",1.5]", "[\"grouped_levels\",2,0.5,[0,0]]", "[\"grouped_levels\",0.5,0.5,[]]",
+        "[\"correlated_levels\",0,[1,2]]", "[\"correlated_levels\",1e300,[1,2]]", "[\"correlated_levels\",2,[1,2,3]]",
+        "[\"coregion\",1,[1,2,3]]", "[\"coregion\",-1,[1,2]]", "[\"coregion\",0,[1,-2]]", "[\"loadings\",[]]",
+        "[\"ordered_levels\",2,[1]]", "[\"ordered_levels\",0.5,[-1]]", "[\"ordered_levels\",0.5,[]]"}) {
+    CHECK(kernsel::kernel_from_json(text, read).ok());
+    CHECK(!read.check(1).ok());
   }
 }
 

@@ -42,10 +42,13 @@ def test_readme_python(root, tmp_path, monkeypatch):
         exec(compile(block, "README.md", "exec"), namespace)
 
 
-@pytest.mark.parametrize(("page", "count"), [("next_points.md", 2), ("slopes_and_averages.md", 1), ("pictures.md", 1)])
-def test_pages(root, page, count):
-    code = re.findall(r"^```python\n(.*?)^```", (root / "python/docs" / page).read_text(), re.M | re.S)
-    assert len(code) == count
+PAGES = {"next_points": 2, "slopes_and_averages": 1, "pictures": 1, "categories": 1, "related_outputs": 2}  # blocks of code
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages(root, page):
+    code = re.findall(r"^```python\n(.*?)^```", (root / "python/docs" / f"{page}.md").read_text(), re.M | re.S)
+    assert len(code) == PAGES[page]
     namespace = {}
     for block in code:
         exec(compile(block, page, "exec"), namespace)

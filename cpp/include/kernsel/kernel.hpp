@@ -87,6 +87,21 @@ Kernel quadratic_form(std::vector<double> B, Index rows);         // x'B'B z; B 
 Kernel arc_cosine(int order, double offset, std::vector<double> length_scale);
 Kernel brownian();  // prod_k min(|x_k|, |z_k|), zero if the signs of x_k and z_k differ for some k
 
+// Kernels of levels, the values of a column of categories: a column of codes 0, 1, ..., or 0/1 columns, one for each level.
+// 1 for equal levels, and one correlation, 0 <= correlation <= 1, for all others. There may be any number of levels, so that
+// the columns need not have codes: what differs is another level.
+Kernel exchangeable(double correlation);
+// 1 for equal levels, `within` for others of the same group, within * between otherwise; a group for each level.
+Kernel grouped_levels(double within, double between, std::vector<Index> groups);
+// (w_i'w_j + [i = j]) / ((1 + |w_i|^2) (1 + |w_j|^2))^(1/2): any correlations that `rank` factors explain. W by rows, one for
+// each level; its entries are hyperparameters.
+Kernel correlated_levels(std::vector<double> W, Index rank);
+// w_i'w_j + [i = j] kappa_i: covariances of related outputs, whose numbers are the levels. Times a kernel of x, and as a sum of
+// such products, it is the linear model of coregionalization. Without kappa it is w_i w_j, with one number w for each level.
+Kernel coregion(std::vector<double> W, std::vector<double> kappa);
+// A Matern kernel of smoothness 1/2, 3/2, 5/2 or infinity of the positions of levels on a line, `gaps` apart from each other.
+Kernel ordered_levels(double nu, std::vector<double> gaps);
+
 Kernel constant(double value);  // k(x, z) = value
 Kernel white(double noise);     // noise on the diagonal of k(X, X), zero between different sets of points
 

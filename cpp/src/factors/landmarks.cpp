@@ -6,6 +6,7 @@
 #include "base/memory.hpp"
 #include "base/random.hpp"
 #include "factors/landmarks.hpp"
+#include "factors/neighbours/features.hpp"
 #include "kernsel/neighbours.hpp"
 #include "kernsel/nystrom.hpp"
 #include "kernsel/vecchia.hpp"
@@ -58,7 +59,7 @@ Status place(const Kernel& k, View<const double> X, Placement placement, Index c
     landmarks = coordinates(X, random_rows(X, count, seed));
     return {};
   }
-  if (placement == Placement::means) {
+  if (placement == Placement::means && level_columns(k, X.cols).empty()) {  // nothing lies between levels
     Numbers scales;
     Status status = column_scales(k, X, scales);
     if (status.ok()) status = cluster_centres(X, scales, count, seed, landmarks);

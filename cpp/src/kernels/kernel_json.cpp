@@ -47,6 +47,20 @@ Kernel of_warped_inputs(const Numbers& p, const Numbers& list, const Kernel& k) 
   return warped_inputs(k, part(0.0, p[0]), part(p[0], limits), part(limits, middle), part(middle, size));
 }
 
+Kernel of_groups(double within, double between, const Numbers& list) {
+  std::vector<Index> groups;
+  for (const double number : list) groups.push_back(number >= 0.0 && number < 1e15 ? static_cast<Index>(number) : -1);
+  return grouped_levels(within, between, std::move(groups));
+}
+
+// The list has the rows of W, each of `rank` numbers, and then kappa.
+Kernel of_related(double rank, const Numbers& list) {
+  const double levels = static_cast<double>(list.size()) / (rank + 1.0);
+  if (!(rank >= 0.0) || rank != std::floor(rank) || levels != std::floor(levels)) return coregion({}, {});
+  const auto split = list.end() - static_cast<std::ptrdiff_t>(levels);
+  return coregion({list.begin(), split}, {split, list.end()});
+}
+
 Kernel added(const Numbers&, const Numbers&, Kernels of) {
   Kernel all = of[0];
   for (std::size_t i = 1; i < of.size(); ++i) all = all + of[i];
@@ -69,6 +83,13 @@ const WrittenFunction functions[] = {
     {"radial_pair", 0, true, 0, [](const Numbers&, const Numbers& l, Of) { return radial_pair(l); }},
     {"arc_cosine", 2, true, 0, [](const Numbers& p, const Numbers& l, Of) { return arc_cosine(whole(p[0]), p[1], l); }},
     {"brownian", 0, false, 0, [](const Numbers&, const Numbers&, Of) { return brownian(); }},
+    {"exchangeable", 1, false, 0, [](const Numbers& p, const Numbers&, Of) { return exchangeable(p[0]); }},
+    {"grouped_levels", 2, true, 0, [](const Numbers& p, const Numbers& l, Of) { return of_groups(p[0], p[1], l); }},
+    {"correlated_levels", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return correlated_levels(l, whole(p[0])); }},
+    {"loadings", 0, true, 0, [](const Numbers&, const Numbers& l, Of) { return coregion(l, {}); }},
+    {"coregion", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return of_related(p[0], l); }},
+    {"ordered_levels", 1, true, 0,
+     [](const Numbers& p, const Numbers& l, Of) { return ordered_levels(p[0] == 0.0 ? HUGE_VAL : p[0], l); }},
     {"constant", 1, false, 0, [](const Numbers& p, const Numbers&, Of) { return constant(p[0]); }},
     {"white", 1, false, 0, [](const Numbers& p, const Numbers&, Of) { return white(p[0]); }},
     {"precomputed", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return of_matrix(p[0], l); }},

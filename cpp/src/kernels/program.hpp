@@ -131,6 +131,7 @@ class KernelNode {
   virtual Expression expression() const { return {}; }
   virtual bool may_overflow() const { return false; }
   virtual bool is_noise() const { return false; }        // whether a point differs from another, equal point
+  virtual bool is_of_levels() const { return false; }    // whether numbers are names of levels, between which nothing lies
   virtual bool sees_diagonals() const { return false; }  // whether its step also gets the diagonals of its child
   // A node that restricts its child to some columns (kernels/nodes/columns.cpp) returns their numbers; such a node has no step.
   virtual const std::vector<Index>* selected_columns() const { return nullptr; }

@@ -204,7 +204,7 @@ Proposal Data::proposal(Rule rule) {
       return {{scale}, {1e-3 * scale}, {1e3 * scale}};
     }
     case Rule::share:
-      return {{0.5}, {0.01}, {1.0}};
+      return {{0.5}, {0.01}, {0.9999}};
     case Rule::variance:
       return {{variance()}, {1e-5 * variance()}, {1e10 * variance()}};
     case Rule::noise:  // from 1e-10 to 10 times the variance of the targets

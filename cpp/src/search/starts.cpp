@@ -20,6 +20,7 @@ double width(Rule rule) {
     case Rule::size:
       return 4.0;
     case Rule::period:
+    case Rule::share:
       return 2.0;
     case Rule::signed_number:
       return 1.0;

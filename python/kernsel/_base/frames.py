@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["column_names", "columns_of"]
+__all__ = ["column_names", "columns_of", "declared_levels"]
 
 
 def column_names(X: object) -> list[str] | None:
@@ -31,6 +31,40 @@ def columns_of(X: object) -> dict[str, Any] | None:
     >>> columns_of(polars.DataFrame({"depth": [1.0, 2.5], "rock": ["marl", "clay"]}))
     {'depth': array([1. , 2.5]), 'rock': array(['marl', 'clay'], dtype=object)}
     """
+    if (frame := _frame_of(X)) is None:
+        return None
+    columns = {str(column.name): column.to_numpy() for column in frame.iter_columns()}
+    return {name: values.astype(object) if values.dtype.kind == "U" else values for name, values in columns.items()}
+
+
+def declared_levels(X: object) -> dict[str, tuple[list[Any], bool]]:
+    """Return the levels of each column of a data frame that declares them, and whether they have an order.
+
+    These are the columns that are a Categorical of pandas or an Enum of polars; a Categorical of polars has the levels that
+    were met, and declares none.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from kernsel._base.frames import declared_levels
+    >>> declared_levels(pandas.DataFrame({"size": pandas.Categorical(["big"], ["small", "big"], ordered=True), "x": [1.0]}))
+    {'size': (['small', 'big'], True)}
+    """
+    if (frame := _frame_of(X)) is None:
+        return {}
+    import narwhals
+
+    declared: dict[str, tuple[list[Any], bool]] = {}
+    for column in frame.iter_columns():
+        if isinstance(column.dtype, narwhals.Enum):
+            declared[str(column.name)] = list(column.dtype.categories), True
+        elif isinstance(column.dtype, narwhals.Categorical) and column.implementation.is_pandas_like():
+            declared[str(column.name)] = list(column.to_native().cat.categories), False
+    return declared
+
+
+def _frame_of(X: object) -> Any:
+    """Return a data frame as narwhals has it; None for anything else."""
     if not hasattr(type(X), "columns"):
         return None
     import narwhals
@@ -39,7 +73,4 @@ def columns_of(X: object) -> dict[str, Any] | None:
         frame = narwhals.from_native(X, eager_only=True, pass_through=True)
     except narwhals.exceptions.DuplicateError as error:
         raise ValueError(f"X: {error}") from None
-    if not isinstance(frame, narwhals.DataFrame):
-        return None
-    columns = {str(column.name): column.to_numpy() for column in frame.iter_columns()}
-    return {name: values.astype(object) if values.dtype.kind == "U" else values for name, values in columns.items()}
+    return frame if isinstance(frame, narwhals.DataFrame) else None

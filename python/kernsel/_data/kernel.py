@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._base.errors import ArgumentError
+from kernsel._data.categories import with_categories
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
@@ -33,7 +34,9 @@ __all__ = [
 Function = Callable[..., Any]  # a kernel that is a Python function, in one of several calling conventions
 
 
-def kernel_of(value: object, *, auto: Kernel | None = None, none: Kernel | None = None, name: str = "kernel") -> Kernel:
+def kernel_of(
+    value: object, *, auto: Kernel | None = None, none: Kernel | None = None, name: str = "kernel", points: object = None
+) -> Kernel:
     """Return the kernel that an argument stands for: a kernel of kernsel or of scikit-learn, or the text of one.
 
     Hyperparameters that a text does not mention are "auto", to be set from the data.
@@ -46,6 +49,8 @@ def kernel_of(value: object, *, auto: Kernel | None = None, none: Kernel | None 
         The kernels that "auto" and None stand for. By default, "auto" and None are errors.
     name : str
         The name of the argument, for errors.
+    points : object
+        The points, for which "auto" has kernels of their columns of categories, if they are a data frame.
 
     Returns
     -------
@@ -59,7 +64,7 @@ def kernel_of(value: object, *, auto: Kernel | None = None, none: Kernel | None 
     """
     found = _read(value, auto, none)
     if found is not None:
-        return found
+        return with_categories(found, points) if isinstance(value, str) and value == "auto" else found
     if isinstance(value, str) and value == "precomputed":
         raise ArgumentError(
             'kernel: "precomputed" says nothing of k(x, x) at other points, which are needed here; '

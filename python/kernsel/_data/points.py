@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from kernsel._data.categories import columns_of_texts
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Reading
 
@@ -25,7 +26,9 @@ def reading_of(kernel: Any) -> Reading | None:
 def new_points(estimator: Any, kernel: Any, X: Any, *, keep: bool = False, **checks: Any) -> Any:
     """Return the points at which to predict, checked or read in the same way as those of `fit`."""
     if (reading := reading_of(kernel)) is not None:
-        return reading.numbers(X, keep=keep)
+        numbers = reading.numbers(X, keep=keep)
+        kernel.require_known(numbers)
+        return numbers
     return validated(estimator, X, reset=False, **checks)
 
 
@@ -34,6 +37,11 @@ def validated(estimator: Any, X: Any, *y: Any, **checks: Any) -> Any:
     try:
         return validate_data(estimator, X, *y, **checks)
     except ValueError as error:
+        if texts := columns_of_texts(X):
+            raise ValueError(
+                f"X: column {texts[0]!r} has texts or levels, and this kernel is one of numbers; expected it "
+                f'to name its columns, k.on([...]), times one of categories, such as Exchangeable("auto").on([{texts[0]!r}])'
+            ) from error
         if not any(word in str(error) for word in ("NaN", "infinity")):
             raise
         place = next((found for name, data in zip("Xy", (X, *y), strict=False) if (found := _not_finite(name, data))), "")

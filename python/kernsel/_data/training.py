@@ -22,7 +22,7 @@ from kernsel._data.points import validated
 from kernsel._data.together import checked_groups, copies_in, first_of_equal, learnt_once, numbered, weights_of_first
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
-from kernsel.kernels.objects import Mixed, Points, Reading, are_numbers
+from kernsel.kernels.objects import Mixed, Points, Reading, are_numbers, needs_reading
 
 __all__ = ["TrainingSet", "dense", "for_objects", "objects_as_numbers", "require_squares", "training_set"]
 
@@ -253,7 +253,7 @@ def for_objects(kernel: object, X: object = None) -> bool:
     parts = isinstance(X, Mixed | Reading)
     if parts and not isinstance(kernel, Kernel):
         raise ArgumentError(f"kernel: expected one that names the parts of X, got {kernel!r}")
-    return isinstance(kernel, Kernel) and (parts or kernel.for_objects())
+    return isinstance(kernel, Kernel) and (parts or needs_reading(kernel, X) or kernel.reading() is not None)
 
 
 def dense(X: Any) -> Matrix:
@@ -273,7 +273,7 @@ def objects_as_numbers(estimator: BaseEstimator, kernel: Kernel, X: Points) -> t
     """Return the kernel bound to the objects of X, and their numbers; for a bound kernel, X may be such numbers already."""
     if kernel.reading() is not None and are_numbers(X):
         return kernel, np.asarray(X)
-    reading = X if isinstance(X, Reading) else Reading(X)
+    reading = X if isinstance(X, Reading) else Reading.of([kernel], X)
     for name in ("n_features_in_", "feature_names_in_"):
         estimator.__dict__.pop(name, None)
     bound = kernel.bound_to(reading)

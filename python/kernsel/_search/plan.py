@@ -104,7 +104,7 @@ def plan_for(
     may_refine : bool
         Whether a fit by landmarks may be iterated to the exact one.
     """
-    if wish is None or (isinstance(wish, str) and (n <= _CERTAINLY_EXACT or kernel.reading() is not None)):
+    if wish is None or (isinstance(wish, str) and (n <= _CERTAINLY_EXACT or kernel.for_objects())):
         require_memory_of_points(n)
         return Plan()
     if not isinstance(wish, str):

@@ -19,6 +19,7 @@ from kernsel.criteria.table import TABLE
 from kernsel.likelihoods.named import NAMED, WARPED
 from kernsel.study import Study, kernel_of, study
 from kernsel.study.all_rows import LearntFromAll, learn_from_all
+from kernsel.study.categories import kernels_of_categories
 from kernsel.study.select import USUAL
 from kernsel.study.tables import Table, columns_of, is_large, read_sample, read_table
 
@@ -102,7 +103,8 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         "--kernel",
         action="append",
         metavar="TEXT",
-        help=f"a kernel to try, or `search`; may be given several times ({len(USUAL)} usual ones by default)",
+        help=f"a kernel to try, or `search`; may be given several times (by default {len(USUAL)} usual ones, and some of the "
+        "table's categories)",
     )
     choice.add_argument(
         "--criterion",
@@ -231,7 +233,7 @@ def choose(
     many = min(table.rows, rows or table.rows) > _MANY
     usual = ["evidence", "loo"] if arguments.likelihood is None else ["lml", "loo_log_density"]
     criteria = arguments.criterion or (usual[:1] if many else usual)
-    total = None if search else len(criteria) * (len(kernels) if kernels else len(USUAL))
+    total = None if search else len(criteria) * (len(kernels) if kernels else len(USUAL) + len(kernels_of_categories(table)))
     with terminal.progress(total) as begin:
         found = study(
             table,

@@ -105,11 +105,12 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     ----------
     kernel : Kernel, "auto", str or None
         "auto" is ``ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)``, one length scale for each column, as in
-        kriging. Other text, such as ``"RBF"`` or ``"2 * RBF + Linear"``, leaves to the data what it does not give: its
-        parameters are "auto", and so are the amplitudes of its terms. With "auto" and text, the trend is a constant and the
-        noise is estimated, unless they are given. A kernel that is an object is taken as it is, without noise and trend unless
-        they are given; ``selection_.not_sought`` tells what was then not looked for. Kernels of scikit-learn are accepted; None
-        is scikit-learn's default, ``ConstantKernel(1.0) * RBF(1.0)``.
+        kriging; in a data frame, columns of texts have a factor :class:`kernsel.kernels.Exchangeable` each. Other text, such as
+        ``"RBF"`` or ``"2 * RBF + Linear"``, leaves to the data what it does not give: its parameters are "auto", and so are the
+        amplitudes of its terms. With "auto" and text, the trend is a constant and the noise is estimated, unless they are
+        given. A kernel that is an object is taken as it is, without noise and trend unless they are given;
+        ``selection_.not_sought`` tells what was then not looked for. Kernels of scikit-learn are accepted; None is
+        scikit-learn's default, ``ConstantKernel(1.0) * RBF(1.0)``.
     alpha : float, array-like of shape (n,), or "auto"
         Added to the diagonal of the kernel matrix, as in scikit-learn: known noise variances, or a small number that makes the
         matrix positive definite in spite of rounding. "auto" adds the least that rounding requires, `jitter_`, if no noise is
@@ -145,7 +146,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     scale : {"auto", "shared", "each"}
         For several outputs: "shared" gives all the same covariance, "each" multiplies it by a variance that is estimated for
         each output (`scale_`), so that they may have any units. "auto" is "each" if a likelihood chooses, no noise variances
-        are given, and the kernel has an amplitude that is to be found, and otherwise "shared".
+        are given, and the kernel has an amplitude that is to be found, and otherwise "shared". Outputs are independent of each
+        other; :class:`kernsel.RelatedOutputsRegressor` learns how they are related.
     shrinkage : "auto", float or None
         Whether the length scales of a kernel are expected to be alike: log l_j = log u_j + c + d_j for column j, where u_j is
         its standard deviation, c is common to all columns and d_j is normal of standard deviation `shrinkage`. 0.1 is almost
@@ -480,7 +482,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         self._require_no_sizes(sizes)
         if self.inference == "mcmc":
             raise ValueError('inference: normal noise needs none; "mcmc" is for a likelihood')
-        given = training_set(self, self._prior_kernel(), X, y, sample_weight)
+        given = training_set(self, self._prior_kernel(X), X, y, sample_weight)
         kernel, X = given.kernel_and_points()
         if kernel.reading() is not None:
             require_trend_of_objects(self.trend)
@@ -726,14 +728,14 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
-    def _prior_kernel(self) -> Kernel:
-        """Return the kernel that the parameter `kernel` stands for."""
+    def _prior_kernel(self, X: object = None) -> Kernel:
+        """Return the kernel that the parameter `kernel` stands for, for points X."""
         if self.n_restarts_optimizer and isinstance(self.kernel, sk.Kernel):
             with np.errstate(invalid="ignore", divide="ignore"):
                 finite = np.isfinite(self.kernel.bounds).all()
             if not finite:
                 raise ValueError("Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite.")
-        kernel = kernel_of(self.kernel, auto=_AUTO, none=_NONE)
+        kernel = kernel_of(self.kernel, auto=_AUTO, none=_NONE, points=X)
         return with_amplitudes(kernel) if isinstance(self.kernel, str) else kernel
 
     def _criterion(self) -> Criterion:

@@ -100,7 +100,7 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
             for rounding, |s(X) - y| may be up to 1e-5 |y - mean(y)| + 1e-7 |y|.
         """
         smooth = Matern("auto", nu=1.5)
-        given = training_set(self, kernel_of(self.kernel, auto=smooth, none=smooth), X, y).resolved()
+        given = training_set(self, kernel_of(self.kernel, auto=smooth, none=smooth, points=X), X, y).resolved()
         X, y, kernel = given.X, given.y, given.kernel_and_points()[0]
         _refuse_noise(kernel, X)
         targets = given.targets

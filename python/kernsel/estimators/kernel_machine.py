@@ -16,7 +16,8 @@ from kernsel import _core
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._base.errors import NotPositiveDefiniteError
 from kernsel._base.memory import require_memory
-from kernsel._data.allowed import FLAG, Allowed, number, one_of, require
+from kernsel._data.allowed import FLAG, Allowed, is_auto, number, one_of, require
+from kernsel._data.categories import with_categories
 from kernsel._data.kernel import kernel_or_name
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.rows import is_of_dask
@@ -120,6 +121,8 @@ class KernelMachine(TakesGroups, RidgeExplained, MultiOutputMixin, RegressorMixi
     def _training_set(self, X: Points, y: ArrayLike | None, sample_weight: ArrayLike | float | None) -> TrainingSet:
         require(self, self._allowed)
         kernel = self._kernel()
+        if is_auto(self.kernel) and isinstance(kernel, Kernel):
+            kernel = with_categories(kernel, X)
         return training_set(self, kernel, X, y, sample_weight, named=self._named, single=True, accept_sparse=("csr", "csc"))
 
     def _kernel(self) -> Kernel | str:

@@ -158,7 +158,7 @@ def outliers_in(
     none, y = np.zeros(0, dtype=np.intp), data.targets[:, 0]
 
     def suspects() -> Indices:
-        return none if first.posterior.kernel.reading() is not None else suspects_among(data.X, y)
+        return none if first.posterior.kernel.for_objects() else suspects_among(data.X, y)
 
     if given is not None:
         rows = given

@@ -87,7 +87,7 @@ def _fitted(
 ) -> ProcessState:
     """Return the state of the process with one likelihood, whose search takes one of `shares` equal parts of the time."""
     _require_defaults(model, likelihood)
-    given = training_set(model, model._prior_kernel(), X, y)
+    given = training_set(model, model._prior_kernel(X), X, y)
     kernel, X = given.kernel_and_points()
     if given.y.ndim != 1 and given.y.shape[1] != 1:
         raise ValueError(

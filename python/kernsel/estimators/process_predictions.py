@@ -47,8 +47,8 @@ class ProcessPredictions(FittedProcess):
     _restricted: bool  # whether the criterion is a restricted likelihood
     _own_scales: bool  # whether each output has a scale of its own
 
-    def _prior_kernel(self) -> Kernel:
-        """Return the kernel that the parameter `kernel` stands for."""
+    def _prior_kernel(self, X: object = None) -> Kernel:
+        """Return the kernel that the parameter `kernel` stands for, for points X."""
         raise NotImplementedError
 
     @reads
@@ -110,7 +110,7 @@ class ProcessPredictions(FittedProcess):
         if fitted and not return_cov and (parts := in_parts(self.kernel_, X)) is not None:
             return _stacked([self.predict(part, return_std, noisy=noisy) for part in parts])
         if not fitted:
-            kernel = self._prior_kernel()
+            kernel = self._prior_kernel(X)
             kernel, Z = objects_as_numbers(self, kernel, X) if for_objects(kernel, X) else (kernel, self._points(X))
             kernel = kernel.for_data(Z)
             require(self, {"n_targets": N_TARGETS})

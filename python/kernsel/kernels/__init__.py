@@ -3,8 +3,10 @@
 from kernsel.kernels.algebra import Columns, Exp, PolynomialOf, Power, Product, Sum
 from kernsel.kernels.as_sklearn import to_sklearn
 from kernsel.kernels.base import Kernel
+from kernsel.kernels.categories import Coregion, CorrelatedLevels, Exchangeable, GroupedLevels, Inherited, OrderedLevels
 from kernsel.kernels.composition import Composition
 from kernsel.kernels.convert import from_sklearn
+from kernsel.kernels.fidelities import autoregressive
 from kernsel.kernels.functionals import Functionals
 from kernsel.kernels.given import FunctionKernel, Precomputed
 from kernsel.kernels.hyperparameter import Hyperparameter, Parameter
@@ -40,19 +42,25 @@ __all__ = [
     "Columns",
     "Composition",
     "ConstantKernel",
+    "Coregion",
+    "CorrelatedLevels",
     "Cosine",
     "DotProduct",
+    "Exchangeable",
     "Exp",
     "ExpSineSquared",
     "Exponential",
     "FunctionKernel",
     "Functionals",
+    "GroupedLevels",
     "HeteroscedasticNoise",
     "Hyperparameter",
+    "Inherited",
     "Kernel",
     "Linear",
     "Matern",
     "Normalize",
+    "OrderedLevels",
     "Parameter",
     "Polynomial",
     "PolynomialOf",
@@ -70,6 +78,7 @@ __all__ = [
     "WarpedInputs",
     "Wendland",
     "WhiteKernel",
+    "autoregressive",
     "from_sklearn",
     "kernel",
     "to_sklearn",

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from numbers import Real
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -508,12 +508,21 @@ class Columns(Operation):
             columns = reading.columns_of(columns)
         elif max(columns) >= len(reading.names):
             raise ValueError(f"columns: there is no column {max(columns)}, the points have {len(reading.names)}")
-        bound = Columns(self.kernel.bound_to(reading.only(columns)), columns)
+        names = list(plain(self.columns))
+        stay = isinstance(names[0], str) and len(names) == len(columns)  # each part is one column, as in a data frame
+        bound = Columns(self.kernel.bound_to(reading.only(columns)), names if stay else columns)
+        bound._found = (names, columns) if stay else None
         bound._source = reading.whole
         return bound
 
     def reading(self) -> Reading | None:
         return self._source
+
+    def levels_of(self, names: Sequence[str | None]) -> dict[str | None, list[Any] | None]:
+        columns = list(plain(self.columns))
+        return self.kernel.levels_of(
+            [names[c] if isinstance(c, int) else c for c in columns if not isinstance(c, int) or c < len(names)]
+        )
 
     def __repr__(self) -> str:
         return f"{enclosed(self.kernel, repr(self.kernel))}.on({list(plain(self.columns))!r})"

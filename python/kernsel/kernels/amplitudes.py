@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from kernsel.kernels.algebra import Columns, Product, Sum
 from kernsel.kernels.base import Kernel
+from kernsel.kernels.categories import Coregion
 from kernsel.kernels.simple import ConstantKernel, HeteroscedasticNoise, WhiteKernel
 
 __all__ = ["finds_noise", "has_noise", "with_amplitudes", "with_sizes_of_terms"]
+
+_SIZED = ConstantKernel | WhiteKernel | Coregion  # are variances, or have variances of their own
 
 
 def with_amplitudes(kernel: Kernel, *, needed: bool = True) -> Kernel:
@@ -28,13 +31,13 @@ def with_amplitudes(kernel: Kernel, *, needed: bool = True) -> Kernel:
         for term in others:
             total = Sum(total, with_amplitudes(term, needed=True))
         return total
-    if isinstance(kernel, ConstantKernel | WhiteKernel | HeteroscedasticNoise):
+    if isinstance(kernel.kernel if isinstance(kernel, Columns) else kernel, _SIZED | HeteroscedasticNoise):
         return kernel
     if isinstance(kernel, Columns) and isinstance(kernel.kernel, Sum | Product):
         return kernel.moved_to(with_amplitudes(kernel.kernel, needed=needed))
     if isinstance(kernel, Product):
         factors = kernel.operands()
-        needed = needed and not any(isinstance(factor, ConstantKernel | WhiteKernel) for factor in factors)
+        needed = needed and not any(_has_size(factor) for factor in factors)
         result: Kernel | None = None
         for factor in factors:
             part = factor
@@ -71,6 +74,15 @@ def finds_noise(kernel: Kernel) -> bool:
     if isinstance(kernel, Columns):
         return finds_noise(kernel.kernel)
     return isinstance(kernel, WhiteKernel | HeteroscedasticNoise) and any(not h.fixed for h in kernel.hyperparameters)
+
+
+def _has_size(kernel: Kernel) -> bool:
+    """Tell whether a factor of a product is a variance, or has variances of its own."""
+    if isinstance(kernel, Columns):
+        return _has_size(kernel.kernel)
+    if isinstance(kernel, Product):
+        return any(_has_size(factor) for factor in kernel.operands())
+    return isinstance(kernel, _SIZED)
 
 
 def _has_sum(kernel: Kernel) -> bool:

@@ -9,7 +9,7 @@ from functools import cache
 from inspect import Parameter as Argument
 from inspect import signature
 from numbers import Real
-from typing import TYPE_CHECKING, ClassVar, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from kernsel._base.frames import column_names
 from kernsel.kernels.arguments import naming_unknown_arguments
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.hyperparameter import Hyperparameter, Parameter, plain
-from kernsel.kernels.objects import Mixed, Points, Reading, numbered
+from kernsel.kernels.objects import Points, Reading, needs_reading, numbered
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -114,6 +114,19 @@ class Kernel(ABC):
             raise ValueError(f"kernel: {self} is one of numbers, and the points are objects; {cure}")
         return self
 
+    def levels_of(self, names: Sequence[str | None]) -> dict[str | None, list[Any] | None]:
+        """Return the columns that kernels of levels see, among these, each with the levels that they were told."""
+        found: dict[str | None, list[Any] | None] = {}
+        for part in self.subkernels():
+            for name, told in part.levels_of(names).items():
+                found[name] = told if told is not None else found.get(name)
+        return found
+
+    def require_known(self, X: Matrix) -> None:
+        """Raise if points, as a reading has numbered them, have a level of which a kernel of levels knows nothing."""
+        for part in self.subkernels():
+            part.require_known(X)
+
     def alternatives(self) -> list[Kernel]:
         """Return one kernel for each combination of values, if parameters are lists of values to select from."""
         return [self]
@@ -147,7 +160,7 @@ class Kernel(ABC):
     def ready(self, X: Points, Z: Points | None = None) -> tuple[Kernel, ArrayLike, Matrix | None]:
         """Return the kernel such that `build` can be called, and the points as arrays of numbers."""
         kernel: Kernel = self
-        if self.for_objects() or isinstance(X, Mixed):
+        if needs_reading(self, X):
             kernel, X, Z = numbered(self, X, Z)
         others = _other_points(X, Z)
         kernel, points = kernel.on_points(X)
@@ -196,7 +209,7 @@ class Kernel(ABC):
         RBF([15.8]) + WhiteKernel(0.0454)
         """
         kernel: Kernel = self
-        if self.for_objects() or isinstance(X, Mixed):
+        if needs_reading(self, X):
             kernel, X, _ = numbered(self, X, None)
         names = column_names(X)
         points = np.asarray(X, dtype=np.float64)
@@ -605,7 +618,10 @@ def _parameters(kind: type) -> Mapping[str, Argument]:
 
 
 def _equal(a: ArrayLike, b: ArrayLike) -> bool:
-    return bool(a == b) if isinstance(a, Kernel | Parameter) else np.array_equal(a, b)
+    if isinstance(a, Kernel | Parameter):
+        return bool(a == b)
+    of_lists = isinstance(a, list | tuple) and plain(a) == plain(b)  # of several lengths, which are no array
+    return np.array_equal(a, b) or of_lists
 
 
 def _same(value: object, default: object) -> bool:

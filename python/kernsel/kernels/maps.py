@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -182,6 +182,10 @@ class Transform(Operation):
             return super()._with_points_of_parts(first[:, : matrix.shape[1]] @ matrix[:, : first.shape[1]].T, None)
         values = _values(self.phi, first)
         return super()._with_points_of_parts(values, None).replaced(_outputs=values.shape[1])
+
+    def levels_of(self, names: Sequence[str | None]) -> dict[str | None, list[Any] | None]:
+        del names
+        return {}  # of the points phi(x), which are numbers
 
     def depends_on_points(self) -> bool:
         return callable(self.phi) or super().depends_on_points()

@@ -94,11 +94,11 @@ class ObjectKernel(Kernel, Generic[Encoded]):
                     f"{name}: expected one number to compute with, got {getattr(self, name)!r}; "
                     "kernsel.select chooses one of several"
                 )
-        if len(reading.pools) != 1 or reading.pools[0] is None:
-            names = [name for name, pool in zip(reading.names, reading.pools, strict=True) if pool is not None]
+        pool = reading.pools[0]
+        if len(reading.pools) != 1 or not isinstance(pool, Pool):
+            names = [name for name, pool in zip(reading.names, reading.pools, strict=True) if isinstance(pool, Pool)]
             cure = f"say which: .on([{names[0]!r}])" if names else "expected objects, got columns of numbers"
             raise ValueError(f"kernel: {self} takes one part of the points, of objects; {cure}")
-        pool = reading.pools[0]
         first = pool.kept()[0]
         bound = self.replaced(_pool=pool, _source=reading.whole, **{name: choices[0] for name, choices in parameters.items()})
         with pool.lock:

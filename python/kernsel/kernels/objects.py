@@ -1,7 +1,8 @@
 """Points that are not vectors: each object gets a number, by which kernels of objects look it up.
 
 Kernels and estimators compute with an array also where points are objects: its columns are the columns of numbers that the
-points have, and for each part of the points that consists of objects one column with the numbers of these objects.
+points have, and for each part of the points that consists of objects one column with the numbers of these objects. A part that
+kernels of levels are functions of has a column of codes of its levels.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel._base.annotations import Indices, Matrix
-from kernsel._base.frames import columns_of
+from kernsel._base.frames import column_names, columns_of, declared_levels
+from kernsel.kernels.levels import Categories, Levels
 
 if TYPE_CHECKING:
     from kernsel.kernels.base import Kernel
 
-__all__ = ["Mixed", "ObjectSet", "Places", "Points", "Pool", "Reading", "are_numbers", "numbered"]
+__all__ = ["Mixed", "ObjectSet", "Places", "Points", "Pool", "Reading", "are_numbers", "needs_reading", "numbered"]
 
 T = TypeVar("T")
 
@@ -251,23 +253,47 @@ class Reading:
     """The map from points with objects to arrays of numbers, and the meaning of each column of these.
 
     It is made from the training points; :meth:`numbers` applies it to other points.
+
+    Parameters
+    ----------
+    X : data frame, Mixed, or sequence of objects
+    levels : mapping of str to sequence, optional
+        The parts that have levels, each with these in their order, or None if they are those of the points.
     """
 
-    def __init__(self, X: Points) -> None:
+    def __init__(self, X: Points, levels: Mapping[str | None, Sequence[Any] | None] | None = None) -> None:
         parts = _parts_of(X)
         self.names: list[str | None] = []  # for each column, the name of the part that it is from
-        self.pools: list[Pool | None] = []  # for each column, the pool of its objects; None for a column of numbers
+        # For each column, the pool of its objects, or its levels; None for a column of numbers.
+        self.pools: list[Pool | Levels | None] = []
         for name, part in parts.items():
             count = part.shape[1] if isinstance(part, np.ndarray) else 1
             self.names += [name] * count
-            self.pools += [None] * count if isinstance(part, np.ndarray) else [Pool()]
+            if levels is not None and name in levels and count == 1:
+                self.pools += [Levels.of(_values_of(part), levels[name], str(name))]
+            else:
+                self.pools += [None] * count if isinstance(part, np.ndarray) else [Pool()]
         self.first = self._numbers(parts, keep=True)  # the array of the training points
+        self.places = list(range(len(self.names)))  # of the columns among all of `whole`
         self._all: Reading | None = None  # of a selection of columns, the reading of all columns
 
     @property
     def whole(self) -> Reading:
         """The reading of all columns."""
         return self if self._all is None else self._all
+
+    @classmethod
+    def of(cls, kernels: Sequence[Kernel], X: Points) -> Reading:
+        """Return the reading of the training points of some kernels."""
+        levels: dict[str | None, Sequence[Any] | None] = {}
+        for one in kernels:
+            for name, told in one.levels_of(_names_of(X)).items():
+                if told is not None and levels.get(name) not in (None, told):
+                    raise ValueError(
+                        f"levels: expected the same for all kernels of {name!r}, got {levels[name]!r} and {told!r}"
+                    )
+                levels[name] = told if told is not None else levels.get(name)
+        return cls(X, levels)
 
     def numbers(self, X: Points, *, keep: bool = False) -> Matrix:
         """Return the array for other points; their objects are kept as long as this array, or forever if `keep`."""
@@ -279,8 +305,10 @@ class Reading:
                 raise ValueError(f"X: expected the parts {', '.join(map(str, names))}, got {', '.join(map(str, parts))}")
             parts = {name: parts[name] for name in names}
         for name, part in parts.items():
-            columns = self.names.count(name)
-            if isinstance(part, np.ndarray) != (self.pools[self.names.index(name)] is None):
+            columns, pool = self.names.count(name), self.pools[self.names.index(name)]
+            if isinstance(pool, Levels):
+                continue  # any values
+            if isinstance(part, np.ndarray) != (pool is None):
                 kind = "objects" if isinstance(part, np.ndarray) else "numbers"
                 raise ValueError(f"X: expected {kind} in the part {name!r}, as there were in fit")
             if isinstance(part, np.ndarray) and part.shape[1] != columns:
@@ -290,13 +318,17 @@ class Reading:
     def _numbers(self, parts: dict[str | None, Part], *, keep: bool) -> Matrix:
         columns, added = [], []
         for name, part in parts.items():
+            levels = self.pools[self.names.index(name)]
+            if isinstance(levels, Levels):
+                columns.append(levels.codes(_values_of(part), str(name))[:, None])
+                continue
             if isinstance(part, np.ndarray):
                 if not np.isfinite(part).all():
                     raise ValueError(f"X: expected finite numbers in the part {name!r}")
                 columns.append(part)
                 continue
             pool = self.pools[self.names.index(name)]
-            assert pool is not None
+            assert isinstance(pool, Pool)
             objects = pool.add(part, keep=keep)
             added.append((pool, objects.start))
             columns.append(np.arange(objects.start, objects.start + len(part), dtype=np.float64)[:, None])
@@ -315,6 +347,7 @@ class Reading:
         other.names = [self.names[i] for i in columns]
         other.pools = [self.pools[i] for i in columns]
         other.first = self.first[:, list(columns)]
+        other.places = [self.places[i] for i in columns]
         other._all = self.whole
         return other
 
@@ -327,6 +360,14 @@ class Reading:
         return [i for name in names for i, part in enumerate(self.names) if part == name]
 
 
+def _names_of(X: Any) -> list[str | None]:
+    """Return the names of the parts of points."""
+    if isinstance(X, Mixed):
+        return list(X.parts)
+    names = column_names(X)
+    return [None] if names is None else [*names]
+
+
 def _parts_of(X: Any) -> dict[str | None, Part]:
     """Return the parts of points by name; a sequence of objects is one part, whose name is None."""
     from scipy.sparse import issparse
@@ -334,7 +375,11 @@ def _parts_of(X: Any) -> dict[str | None, Part]:
     if isinstance(X, Mixed):
         return {**X.parts}
     if (columns := columns_of(X)) is not None:
-        return {name: _part(name, values) for name, values in columns.items()}
+        declared = declared_levels(X)
+        return {
+            name: Categories(values, *declared[name]) if name in declared else _part(name, values)
+            for name, values in columns.items()
+        }
     if isinstance(X, str | bytes | Mapping | Set) or not hasattr(X, "__len__") or issparse(X):
         raise TypeError(
             f"X: expected a list of objects, a data frame that is not lazy, or kernsel.structured.Mixed, got {X!r:.80}"
@@ -344,16 +389,32 @@ def _parts_of(X: Any) -> dict[str | None, Part]:
     return {None: list(X)}
 
 
+def _values_of(part: Part) -> Sequence[Any]:
+    """Return the values of a part of one column."""
+    return np.ravel(part).tolist() if isinstance(part, np.ndarray) else part
+
+
+def needs_reading(kernel: Kernel, X: object) -> bool:
+    """Tell whether points have to be read: they are objects, or a frame that has columns of levels for the kernel."""
+    if kernel.for_objects() or isinstance(X, Mixed | Reading):
+        return True
+    names = column_names(X)
+    return names is not None and bool(kernel.levels_of([*names]))
+
+
 def numbered(kernel: Kernel, X: Points, Z: Points | None) -> tuple[Kernel, Matrix, Matrix | None]:
     """Return the kernel bound to the objects of X, unless it is bound already, and the points as arrays of numbers."""
     reading = kernel.reading()
     if reading is None:
-        reading = Reading(X)
+        reading = Reading.of([kernel], X)
         kernel, X = kernel.bound_to(reading), reading.first
     elif not are_numbers(X):
         X = reading.numbers(X)
     if Z is not None and not are_numbers(Z):
         Z = reading.numbers(Z)
+    for points in (X, Z):
+        if points is not None:
+            kernel.require_known(points)
     return kernel, X, Z
 
 

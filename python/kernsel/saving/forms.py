@@ -14,6 +14,7 @@ from kernsel.estimators.interpolator import KernelInterpolator
 from kernsel.estimators.kernel_pca import KernelPCA
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
+from kernsel.estimators.related_outputs import RelatedOutputsRegressor
 from kernsel.estimators.ridge_regression import RidgeRegression
 from kernsel.estimators.stacking.regressor import StackedRegressor
 from kernsel.estimators.support.huber import KernelHuberRegressor
@@ -35,6 +36,7 @@ from kernsel.saving.machines import (
     write_ridge,
 )
 from kernsel.saving.processes import read_process, write_process
+from kernsel.saving.related import read_related, write_related
 from kernsel.saving.stacks import read_stack, write_stack
 from kernsel.saving.support import (
     read_classification,
@@ -123,6 +125,7 @@ FORMS: dict[str, Form] = {
     form.estimator.__name__: form
     for form in (
         Form(GaussianProcessRegressor, write_process, read_process),
+        Form(RelatedOutputsRegressor, write_related, read_related),
         Form(StackedRegressor, write_stack, read_stack),
         Form(KernelRidge, write_ridge, read_ridge),
         Form(KernelRidgeCV, write_cv, read_cv),

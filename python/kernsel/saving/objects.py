@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kernsel._base.annotations import Matrix
+from kernsel.kernels.levels import Categories, Levels
 from kernsel.kernels.objects import Mixed, Reading
 from kernsel.saving.fields import Fields, Writing
 from kernsel.structured import Cloud, Gaussian
@@ -34,6 +35,11 @@ def write_objects(reading: Reading, to: Writing) -> None:
         if pool is None:
             part.array("numbers", reading.first[:, columns])
             continue
+        if isinstance(pool, Levels):
+            part.json["levels"] = [_Encoder(part, "level").encoded(level) for level in pool.all_names()]
+            part.json["known"], part.json["ordered"] = len(pool.names), pool.ordered
+            part.array("codes", reading.first[:, columns[0]])
+            continue
         kept = pool.kept()
         if len(kept) != 1:
             raise TypeError("model: points that are objects were added by update; fit to all of them before it is saved")
@@ -43,6 +49,7 @@ def write_objects(reading: Reading, to: Writing) -> None:
 def read_objects(given: Fields, most: int) -> Reading:
     """Return the reading of the training points; `most` is the largest number of parts."""
     parts: dict[str | None, Matrix | list[object]] = {}
+    later: dict[str | None, list[Any]] = {}  # levels that were met after the fit, of each part that has levels
     with given:
         for part in given.parts("parts", most):
             with part:
@@ -51,6 +58,9 @@ def read_objects(given: Fields, most: int) -> Reading:
                     raise ValueError(f"{part.prefix}name: expected a text, or null, and no other part of this name")
                 if part.has("numbers"):
                     parts[name] = part.array("numbers", None, None)
+                    continue
+                if part.has("levels"):
+                    parts[name], later[name] = _read_levels(part)
                     continue
                 objects = part.take("objects")
                 if not isinstance(objects, list):
@@ -61,7 +71,25 @@ def read_objects(given: Fields, most: int) -> Reading:
         raise ValueError("objects: expected parts of the same number of points, one at least")
     points: Mixed = object.__new__(Mixed)  # its constructor would take some lists of objects for columns of numbers
     points.parts = parts
-    return Reading(points)
+    reading = Reading(points, dict.fromkeys(later))
+    for name, levels in later.items():
+        pool = reading.pools[reading.names.index(name)]
+        assert isinstance(pool, Levels)
+        pool.codes(levels, str(name))
+    return reading
+
+
+def _read_levels(part: Fields) -> tuple[Categories, list[Any]]:
+    """Return a column of levels, and the levels that were met after the fit."""
+    levels, known, ordered = part.take("levels"), part.whole("known", 1), part.take("ordered")
+    if not isinstance(levels, list) or not all(isinstance(level, str | int | float) for level in levels):
+        raise ValueError(f"{part.prefix}levels: expected texts or numbers")
+    if len(set(levels)) < len(levels) or len(levels) < known or not isinstance(ordered, bool):
+        raise ValueError(f"{part.prefix}levels: expected {known} at least, all different")
+    codes = part.array("codes", None)
+    if not np.isin(codes, np.arange(known)).all():
+        raise ValueError(f"{part.prefix}codes: expected whole numbers from 0 to {known - 1}")
+    return Categories([levels[int(code)] for code in codes], levels[:known], ordered=ordered), levels[known:]
 
 
 class _Encoder:

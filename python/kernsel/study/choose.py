@@ -24,9 +24,10 @@ from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.estimators.stacking.regressor import StackedRegressor
 from kernsel.kernels import Kernel
 from kernsel.likelihoods import Likelihood
+from kernsel.study.categories import kernels_of_categories
 from kernsel.study.line import MANY, NEIGHBORS, Line
 from kernsel.study.result import Study
-from kernsel.study.select import Tried, select
+from kernsel.study.select import USUAL, Tried, select
 from kernsel.study.tables import Table
 from kernsel.study.texts import kernel_of, label
 
@@ -124,7 +125,9 @@ def study(
         raise ValueError(
             f"{table.sized_by}: normal noise has none; expected a likelihood of counts, such as --likelihood poisson"
         )
-    candidates = kernels if kernels is None or isinstance(kernels, str) else [kernel_of(one, table) for one in kernels]
+    if kernels is None:
+        kernels = [*USUAL, *kernels_of_categories(table)]
+    candidates = kernels if isinstance(kernels, str) else [kernel_of(one, table) for one in kernels]
     lines: dict[str, list[Line]] = {}
     model: GaussianProcessRegressor | StackedRegressor | None = None
     remarks, ended = [*table.remarks, *copy_remarks, *split_remarks], ""

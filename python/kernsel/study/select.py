@@ -33,12 +33,13 @@ from kernsel.estimators.stacking.regressor import StackedRegressor
 from kernsel.estimators.stacking.set_aside import SetAside
 from kernsel.kernels import RBF, Kernel, Linear, Matern, RationalQuadratic
 from kernsel.kernels.amplitudes import with_amplitudes
-from kernsel.kernels.objects import Mixed, Points, Reading
+from kernsel.kernels.objects import Mixed, Points, Reading, needs_reading
 from kernsel.kernels.written import KernelLike
 from kernsel.likelihoods import Likelihood
 from kernsel.likelihoods.named import require_likelihood
 from kernsel.likelihoods.words import in_words as likelihood_in_words
 from kernsel.study.as_good import marked, simplest_of_the_best
+from kernsel.study.categories import kernels_of_categories
 from kernsel.study.encoded import Encoding, PredictsTables, encoded
 from kernsel.study.other_likelihoods import about_counts, about_heavy_tails
 from kernsel.study.stacking import combined, in_short
@@ -220,11 +221,12 @@ def select(
         Not with `target`.
     kernels : Kernel, iterable of Kernel or str, "search" or None
         None tries the squared exponential, Matern kernels of smoothness 1/2, 3/2 and 5/2, the rational quadratic, the linear
-        kernel, and the squared exponential with a linear part. "search" builds kernels: it starts with no kernel and with
-        single ones, and then adds a kernel to the best structure, multiplies it with one, exchanges a part or removes one, as
-        long as the criterion improves by more than a penalty for each additional hyperparameter (half the logarithm of n in a
-        log density; 2 % in an error; none in the evidence, which has it).
-        See :meth:`Selected.describe`. Arguments that a text such as ``"RBF + Linear"`` does not mention are "auto".
+        kernel, and the squared exponential with a linear part; for a table with categories also products of kernels of numbers
+        and of categories (:class:`kernsel.kernels.Exchangeable`, :class:`kernsel.kernels.CorrelatedLevels`). "search" builds
+        kernels: it starts with no kernel and with single ones, and then adds a kernel to the best structure, multiplies it with
+        one, exchanges a part or removes one, as long as the criterion improves by more than a penalty for each additional
+        hyperparameter (half the logarithm of n in a log density; 2 % in an error; none in the evidence, which has it). See
+        :meth:`Selected.describe`. Arguments that a text such as ``"RBF + Linear"`` does not mention are "auto".
     criterion : str, Criterion or None
         See :mod:`kernsel.criteria`. None stands for the criterion of the estimator, and without an estimator for "evidence",
         the probability of the data with the hyperparameters integrated out, so that a kernel with more of them is not better
@@ -322,6 +324,7 @@ def select(
         trials = table.sizes if isinstance(trials, str) else trials
         if kernels is not None and not isinstance(kernels, str | Kernel | sk.Kernel):
             kernels = [kernel_of_table(one, table) if isinstance(one, str) else one for one in kernels]
+        kernels = [*USUAL, *kernels_of_categories(table)] if kernels is None else kernels
     elif y is None:
         raise TypeError("y: expected the targets, or target= with the name of a column of X")
     if estimator is not None:
@@ -373,8 +376,8 @@ def select(
     candidates = [] if search else list(USUAL) if kernels is None else _kernels(kernels)
     if search and isinstance(X, Mixed):
         raise ValueError('kernels: "search" builds kernels of columns of numbers; expected kernels that name the parts of X')
-    if isinstance(X, Mixed) or any(k.for_objects() for k in candidates):
-        X = Reading(X)  # one reading for all kernels, which then share the cache of encoded objects
+    if any(needs_reading(k, X) for k in candidates) or isinstance(X, Mixed):
+        X = Reading.of(candidates, X)  # one reading for all kernels, which then share the cache of encoded objects
     else:
         labels = estimator is not None and is_classifier(estimator)
         points, targets = check_X_y(X, y, dtype=np.float64, multi_output=not labels, y_numeric=not labels)

@@ -15,6 +15,7 @@ from kernsel.kernels import (
     Columns,
     Composition,
     ConstantKernel,
+    Exchangeable,
     ExpSineSquared,
     HeteroscedasticNoise,
     Kernel,
@@ -27,6 +28,7 @@ from kernsel.kernels import (
     WhiteKernel,
 )
 from kernsel.kernels.automatic import Data
+from kernsel.kernels.categories import LevelKernel
 from kernsel.kernels.hyperparameter import numbers
 from kernsel.kernels.object_kernel import ObjectKernel
 
@@ -299,6 +301,8 @@ class _Words:
             return f"{self.noun(of_columns)}, of warped columns"
         if isinstance(kernel, Composition):
             return f"a function of the features of {kernel.inner}{where}"
+        if isinstance(kernel, LevelKernel):
+            return f"a constant for each level{self.of_levels(factor)}"
         if isinstance(kernel, ObjectKernel):
             return f"a linear function of the features of {kernel}{where}"
         if hasattr(kernel, "length_scale"):
@@ -314,6 +318,10 @@ class _Words:
             return f"changes on many scales around {self.over(factor, kernel.length_scale)}"
         if hasattr(kernel, "length_scale"):
             return f"changes smoothly over {self.over(factor, kernel.length_scale)}"
+        if isinstance(kernel, Exchangeable):
+            return f"differs between levels{self.of_levels(factor)}, by a correlation of {_short(_number(kernel.correlation))}"
+        if isinstance(kernel, LevelKernel):
+            return f"differs between levels{self.of_levels(factor)}"
         return f"changes as {type(kernel).__name__} has it{self.where(factor)}"
 
     def is_far(self, factor: Kernel) -> bool:
@@ -349,6 +357,12 @@ class _Words:
     def where(self, factor: Kernel) -> str:
         """Return " in ..." with the columns of a kernel; empty if it is a function of all."""
         return " in " + _listed([self.named(c) for c in factor.columns]) if isinstance(factor, Columns) else ""
+
+    def of_levels(self, factor: Kernel) -> str:
+        """Return " of ..." with the categories that a kernel of levels is a function of, for which 0/1 columns may stand."""
+        if not isinstance(factor, Columns):
+            return ""
+        return " of " + _listed(list(dict.fromkeys(self.named(c).partition("=")[0] for c in factor.columns)))
 
     def over(self, factor: Kernel, value: object) -> str:
         """Return length scales or periods, with their columns if there are several, and without those far beyond the data."""

@@ -56,9 +56,24 @@ def named(kernel: Kernel, names: Sequence[str]) -> Kernel:
 
 
 def with_names(text: str, names: Sequence[str]) -> str:
-    """Return the text of a kernel with names of columns for indices."""
+    """Return the text of a kernel with names of columns for indices; that of a category for all of its 0/1 columns.
+
+    Examples
+    --------
+    >>> from kernsel.study.texts import with_names
+    >>> with_names("RBF(1).on([0]) * Exchangeable(0.5).on([1, 2])", ["speed", "kind=old", "kind=new"])
+    "RBF(1).on(['speed']) * Exchangeable(0.5).on(['kind'])"
+    """
 
     def named(match: re.Match[str]) -> str:
-        return f"on({[names[int(number)] for number in match[1].split(', ')]})"
+        chosen = [names[int(number)] for number in match[1].split(", ")]
+        return f"on({list(dict.fromkeys(_of_category(name, chosen, names) for name in chosen))})"
 
     return re.sub(r"on\(\[([\d, ]+)\]\)", named, text)
+
+
+def _of_category(name: str, chosen: Sequence[str], names: Sequence[str]) -> str:
+    """Return the name of a category if several 0/1 columns, of which this is one, stand for it and all are chosen."""
+    category, sign, _ = name.partition("=")
+    every = {one for one in names if sign and one.startswith(f"{category}=")}
+    return category if len(every) > 1 and every <= set(chosen) else name

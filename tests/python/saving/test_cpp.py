@@ -72,6 +72,17 @@ def test_predictions_are_the_same(name, predict, tmp_path):
         np.testing.assert_allclose(numbers(lines["quantiles"], quantiles), quantiles, rtol=1e-8)
 
 
+# Kernels of five levels.
+OF_LEVELS = (
+    kernels.Exchangeable(0.3),
+    kernels.GroupedLevels([[0, 3], [1, 2, 4]], 0.8, 0.5),
+    kernels.CorrelatedLevels(2, [[1.0, -0.5], [0.2, 0.3], [0.1, 0.0], [2.0, 1.0], [-1.0, 0.4]]),
+    kernels.Coregion(1, [[1.0], [-0.5], [0.2], [0.3], [1.5]], [0.1, 0.2, 0.3, 0.4, 0.5]),
+    kernels.Inherited(1, [0.5, -2.0, 1.5]),
+    *(kernels.OrderedLevels([0.3, 1.0, 0.2, 0.7], nu=nu) for nu in (0.5, np.inf)),
+)
+
+
 def every_kernel():
     """Yield kernels in which each class of kernsel.kernels is, with points of two columns."""
     columns = [1.3, 0.7]
@@ -103,6 +114,7 @@ def every_kernel():
             kernels.ConstantKernel(0.3),
             kernels.WhiteKernel(0.2),
             kernels.Precomputed(np.eye(5) + 0.3).on([0]),
+            *(one.on([0]) for one in OF_LEVELS),
             RBF(1.0) + Linear(1.0) * RBF(2.0) + 3.0 * Matern(1.0),
             RBF(1.0) * (Linear(1.0) + kernels.Brownian()) ** 2,
             RBF(columns) ** 0.3,
@@ -119,7 +131,7 @@ def every_kernel():
 
 @pytest.mark.parametrize("kernel", list(every_kernel()), ids=repr)
 def test_every_kernel(kernel, predict, tmp_path):
-    indices = "Precomputed" in repr(kernel)
+    indices = "Precomputed" in repr(kernel) or getattr(kernel, "kernel", None) in OF_LEVELS
     points, others = (np.floor(a) for a in (X, Z)) if indices else (X, Z)
     if isinstance(kernel, kernels.Functionals):
         points, others = kernel.slopes(X[: len(X) // 2]), kernel.values(Z)

@@ -18,27 +18,13 @@ constexpr Index steps_of_a_half = 64;  // in half a period
 
 // The periods of nodes that see one column of the points as they are given: (column, period).
 std::vector<std::pair<Index, double>> periods_of(const Kernel& k, Index columns) {
-  using Seen = std::pair<const KernelNode*, std::vector<Index>>;
-  std::vector<Index> all(static_cast<std::size_t>(columns));
-  std::iota(all.begin(), all.end(), Index{0});
-  std::vector<Seen> left{{k.node().get(), all}};
-  std::set<Seen> known;
   std::set<std::pair<Index, double>> found;
-  while (!left.empty()) {
-    const Seen seen = std::move(left.back());
-    left.pop_back();
-    if (seen.first->maps_points() || !known.insert(seen).second) continue;
-    const std::vector<Rule> rules = seen.first->rules();
-    const std::vector<double> theta = seen.first->theta();
-    for (std::size_t p = 0; p < rules.size() && seen.second.size() == 1; ++p)
-      if (rules[p] == Rule::period) found.emplace(seen.second.front(), std::exp(theta[p]));
-    std::vector<Index> inside = seen.second;
-    if (const std::vector<Index>* selected = seen.first->selected_columns()) {
-      inside.clear();
-      for (const Index column : *selected) inside.push_back(seen.second[static_cast<std::size_t>(column)]);
-    }
-    for (const auto& child : seen.first->children) left.emplace_back(child.get(), inside);
-  }
+  visit_seen(k, columns, [&](const KernelNode& node, const std::vector<Index>& seen) {
+    const std::vector<Rule> rules = node.rules();
+    const std::vector<double> theta = node.theta();
+    for (std::size_t p = 0; p < rules.size() && seen.size() == 1; ++p)
+      if (rules[p] == Rule::period) found.emplace(seen.front(), std::exp(theta[p]));
+  });
   return {found.begin(), found.end()};
 }
 
@@ -90,6 +76,35 @@ Status scale_over_periods(const Kernel& k, View<const double> X, Index column, d
 }
 
 }  // namespace
+
+void visit_seen(const Kernel& k, Index columns,
+                const std::function<void(const KernelNode& node, const std::vector<Index>& seen)>& visit) {
+  using Seen = std::pair<const KernelNode*, std::vector<Index>>;
+  std::vector<Index> all(static_cast<std::size_t>(columns));
+  std::iota(all.begin(), all.end(), Index{0});
+  std::vector<Seen> left{{k.node().get(), all}};
+  std::set<Seen> known;
+  while (!left.empty()) {
+    const Seen seen = std::move(left.back());
+    left.pop_back();
+    if (seen.first->maps_points() || !known.insert(seen).second) continue;
+    visit(*seen.first, seen.second);
+    std::vector<Index> inside = seen.second;
+    if (const std::vector<Index>* selected = seen.first->selected_columns()) {
+      inside.clear();
+      for (const Index column : *selected) inside.push_back(seen.second[static_cast<std::size_t>(column)]);
+    }
+    for (const auto& child : seen.first->children) left.emplace_back(child.get(), inside);
+  }
+}
+
+std::set<std::vector<Index>> level_columns(const Kernel& k, Index columns) {
+  std::set<std::vector<Index>> found;
+  visit_seen(k, columns, [&](const KernelNode& node, const std::vector<Index>& seen) {
+    if (node.is_of_levels()) found.insert(seen);
+  });
+  return found;
+}
 
 Status features_of(const Kernel& k, View<const double> X, std::vector<Feature>& out) {
   out.clear();

@@ -28,6 +28,35 @@ std::vector<double> sample_of(View<const double> X) {
   return sample;
 }
 
+// The mean correlation of some points of X with themselves, moved to other levels: those of others among them. It is 1 if all
+// have the same level.
+Status correlation_of_levels(const Kernel& k, View<const double> X, const std::vector<Index>& columns, double& mean) {
+  const Index d = X.cols;
+  const std::vector<double> sample = sample_of(X);
+  const View<const double> at = rows(sample.data(), places, d);
+  std::vector<double> moved(static_cast<std::size_t>(2 * d)), square(4);
+  double sum = 0.0;
+  Index count = 0;
+  for (Index i = 0; i < places; ++i)
+    for (Index j = 0; j < i; ++j) {
+      bool differ = false;
+      for (Index c = 0; c < d; ++c) moved[static_cast<std::size_t>(c)] = moved[static_cast<std::size_t>(d + c)] = at(i, c);
+      for (const Index c : columns) {
+        moved[static_cast<std::size_t>(d + c)] = at(j, c);
+        differ = differ || at(i, c) != at(j, c);
+      }
+      if (!differ) continue;
+      const View<const double> both = rows(static_cast<const double*>(moved.data()), 2, d);
+      const Status status = cross_gram<double>(k, both, both, rows(square.data(), 2, 2));
+      if (!status.ok()) return status;
+      const double size = std::sqrt(square[0] * square[3]);
+      sum += size > 0.0 ? square[1] / size : 1.0;
+      ++count;
+    }
+  mean = count > 0 ? sum / static_cast<double>(count) : 1.0;
+  return {};
+}
+
 }  // namespace
 
 Status correlations_along(const Kernel& k, View<const double> X, Index column, const std::vector<double>& distances,
@@ -70,8 +99,19 @@ Status column_scales(const Kernel& k, View<const double> X, std::vector<double>&
   const Index n = X.rows, d = X.cols;
   scales.assign(static_cast<std::size_t>(d), 0.0);
   if (n == 0) return Status::invalid("column_scales: there are no points");
+  std::vector<bool> of_levels(static_cast<std::size_t>(d), false);
+  for (const std::vector<Index>& columns : level_columns(k, d)) {  // other levels are far if they are hardly correlated
+    double correlation = 1.0;
+    const Status status = correlation_of_levels(k, X, columns, correlation);
+    if (!status.ok()) return status;
+    for (const Index j : columns) {
+      of_levels[static_cast<std::size_t>(j)] = true;
+      if (correlation < fall) scales[static_cast<std::size_t>(j)] = 1.0 / nearest;
+    }
+  }
   std::vector<double> distances(static_cast<std::size_t>(steps)), fallen;
   for (Index j = 0; j < d; ++j) {
+    if (of_levels[static_cast<std::size_t>(j)]) continue;
     double lowest = X(0, j), highest = lowest;
     for (Index i = 1; i < n; ++i) {
       lowest = std::min(lowest, X(i, j));

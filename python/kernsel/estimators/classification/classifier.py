@@ -217,7 +217,7 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
         require(self, ALLOWED)
         if self.hyperparameters == "sample":
             require_sampling(self)
-        given = training_set(self, kernel_of(self.kernel, auto=AUTO, none=NONE), X, y, labels=True)
+        given = training_set(self, kernel_of(self.kernel, auto=AUTO, none=NONE, points=X), X, y, labels=True)
         kernel, points = given.kernel_and_points()
         points = points.copy() if self.copy_X_train else points
         classes, codes = labels_of(given.y)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Indices, Vector
 from kernsel._data.allowed import FLAG, is_auto, number, one_of, require
+from kernsel._data.categories import with_categories
 from kernsel._data.folds import folds_of_rows
 from kernsel._data.kernel import leaves_open, matrix_of_indices
 from kernsel._data.training import dense, require_squares, training_set
@@ -231,6 +232,8 @@ class SVR(TakesGroups, RegressorMixin, FunctionMachine):  # type: ignore[misc]
         """
         self._check()
         kernel = self._kernel_or_name()
+        if is_auto(self.kernel) and isinstance(kernel, Kernel):
+            kernel = with_categories(kernel, X)
         if isinstance(kernel, Kernel) and leaves_open(self.kernel) and self._chooses():
             kernel = with_sizes_of_terms(kernel)
         require_some_weight(sample_weight)
