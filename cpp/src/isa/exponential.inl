@@ -50,13 +50,13 @@ template <class T>
 KERNSEL_INLINE typename Pack<T>::type low_bits_as_exponent(const typename Pack<T>::type& x) {
   using Constants = ExponentialConstants<T>;
   constexpr int size = static_cast<int>(Pack<T>::size);
-  alignas(64) T numbers[size];
-  alignas(64) typename Constants::Integer bits[size];
-  simd::pstore(numbers, x);
-  std::memcpy(bits, numbers, sizeof bits);
-  for (int i = 0; i < size; ++i) bits[i] <<= Constants::mantissa_bits;
-  std::memcpy(numbers, bits, sizeof bits);
-  return simd::pload<typename Pack<T>::type>(numbers);
+  union {
+    alignas(64) T numbers[size];
+    typename Constants::Integer bits[size];
+  } both;
+  simd::pstore(both.numbers, x);
+  for (int i = 0; i < size; ++i) both.bits[i] <<= Constants::mantissa_bits;
+  return simd::pload<typename Pack<T>::type>(both.numbers);
 }
 #endif
 
