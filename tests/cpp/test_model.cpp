@@ -513,6 +513,7 @@ void test_landmarks() {
   // Sums that do not fit to the landmarks, or that are none.
   std::ifstream stream(path, std::ios::binary);
   const std::string file((std::istreambuf_iterator<char>(stream)), {});
+  stream.close();  // Windows replaces no file that is open
   const auto changed = [&](const std::string& from, const std::string& to) {
     const auto found = file.find(from);
     CHECK(found != std::string::npos && from.size() == to.size());
