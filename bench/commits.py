@@ -1,9 +1,10 @@
 """Compare two commits, or two environments: ``python -m bench.commits OLD NEW``, after ``pip install '.[bench]'``.
 
-Each side is a revision of git, which is built in an environment of its own below build/commits (minutes, once), or the path of a
-Python that has kernsel already. The benchmarks are those of this checkout (``bench/core`` unless others are named); they run in
-fresh processes that take turns, old, new, new, old, so that what disturbs the machine hits both. Times are the shortest over all
-rounds, in milliseconds. "spread" is how far the shortest times of the rounds of one side lie apart: a smaller change is none.
+Each side is a revision of git, which is built in an environment of its own below build/commits (minutes, once), or the path of
+a Python that has kernsel already. The benchmarks are those of this checkout (``bench/core`` unless others are named); they run
+in fresh processes that take turns, old, new, new, old, so that what disturbs the machine hits both. Times are the shortest over
+all rounds, in milliseconds. "spread" is how far the shortest times of the rounds of one side lie apart: a smaller change is
+none.
 """
 
 import argparse

@@ -1,5 +1,5 @@
-// For test_isa.py, which runs it on emulated CPUs, and for .ci/cpp: prints the instruction set in use, the message of the status,
-// the instruction sets that this CPU can run, and one value of a kernel.
+// For test_isa.py, which runs it on emulated CPUs, and for .ci/cpp: prints the instruction set in use, the message of the
+// status, the instruction sets that this CPU can run, and one value of a kernel.
 #include <cstdio>
 #include <string>
 

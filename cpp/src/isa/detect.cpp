@@ -19,6 +19,7 @@
 
 namespace kernsel {
 
+// Defined in tiles_<set>.cpp, for those that the build has (KERNSEL_ISA_COMPILED).
 extern const InstructionSet base_set, avx2_set, avx512_set, neon_set;
 
 namespace {

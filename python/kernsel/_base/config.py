@@ -81,9 +81,9 @@ def show_config(mode: Literal["dict"]) -> Config: ...
 def show_config(mode: Literal["print", "dict"] = "print") -> Config | None:
     """Print what kernsel was built with and what it runs on.
 
-    ``threading`` says whose threads compute: "own" are those that kernsel starts itself, which need no OpenMP; "openmp" and "none",
-    the calling thread alone, are choices of the build. ``openmp`` is the version of the OpenMP whose number of threads is
-    respected, None if the compiler had none; ``OMP_NUM_THREADS`` holds in any case.
+    ``threading`` says whose threads compute: "own" are those that kernsel starts itself, which need no OpenMP; "openmp" and
+    "none", the calling thread alone, are choices of the build. ``openmp`` is the version of the OpenMP whose number of threads
+    is respected, None if the compiler had none; ``OMP_NUM_THREADS`` holds in any case.
 
     Parameters
     ----------
