@@ -20,12 +20,12 @@ std::vector<const FactorLock*>& FactorLock::in_use() {
 std::shared_mutex& FactorLock::get() {
   for (const FactorLock* lock : in_use())
     if (lock == this) raise_runtime_error("this factor is in use by the computation that a signal handler interrupts");
-  if (born_ != forks.load()) {
-    static_cast<void>(mutex_.release());  // not deleted, since a locked mutex must not be destroyed
-    mutex_ = std::make_unique<std::shared_mutex>();
-    born_ = forks.load();
+  Mutex* now = current_.load();
+  while (now->born != forks.load()) {
+    auto fresh = std::make_unique<Mutex>();
+    if (current_.compare_exchange_strong(now, fresh.get())) return fresh.release()->mutex;
   }
-  return *mutex_;
+  return now->mutex;
 }
 
 namespace {

@@ -12,9 +12,14 @@
 // The lock of a factor: its methods run without the GIL, so that the lock must keep reading and changing it apart.
 class FactorLock {
  public:
-  // Returns the mutex; to be called with the GIL held. Raises if this thread is already computing with the factor, which
-  // happens if a signal handler interrupts the computation and would then wait for itself. In a child of fork(), a mutex that
-  // another thread of the parent may have held is replaced.
+  FactorLock() = default;
+  ~FactorLock() { delete current_.load(); }
+  FactorLock(const FactorLock&) = delete;
+  FactorLock& operator=(const FactorLock&) = delete;
+
+  // Returns the mutex. Raises if this thread is already computing with the factor, which happens if a signal handler
+  // interrupts the computation and would then wait for itself. In a child of fork(), a mutex that another thread of the parent
+  // may have held is replaced, once, also where several threads ask at the same time, as without the GIL they may.
   std::shared_mutex& get();
 
   // Registers that the calling thread uses the factor, for the check in get().
@@ -30,8 +35,11 @@ class FactorLock {
 
  private:
   static std::vector<const FactorLock*>& in_use();
-  std::unique_ptr<std::shared_mutex> mutex_ = std::make_unique<std::shared_mutex>();
-  long born_ = forks.load();
+  struct Mutex {
+    std::shared_mutex mutex;
+    long born = forks.load();
+  };
+  std::atomic<Mutex*> current_{new Mutex};  // one that is replaced is not deleted: a locked mutex must not be destroyed
 };
 
 // A Cholesky factor that Python owns.

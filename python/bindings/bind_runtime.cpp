@@ -41,6 +41,7 @@ void bind_runtime(py::module_& module) {
   module.def("compiler", &kernsel::compiler);
   module.def("eigen_version", &kernsel::eigen_version);
   module.def("openmp_version", &kernsel::openmp_version);
+  module.def("threading", &kernsel::threading);
   module.def("isa", &kernsel::isa);
   module.def("isa_levels", &kernsel::isa_levels);
   module.def("isa_compiled", &kernsel::isa_compiled);

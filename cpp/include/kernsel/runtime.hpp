@@ -13,6 +13,7 @@ const char* version();   // the version of this library, "major.minor.patch"
 const char* compiler();  // the compiler that built it
 const char* eigen_version();
 const char* openmp_version();  // "" when built without OpenMP
+const char* threading();  // whose threads compute: "own", those of this library, "openmp", or "none", the calling thread alone
 
 // The instruction set is chosen once when the library is loaded: the best one that the CPU and the operating system support, or
 // the one that the environment variable KERNSEL_ISA names. If that name is unknown or not supported, runtime_status() and every

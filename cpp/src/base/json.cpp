@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/numbers.hpp"
+
 namespace kernsel {
 
 namespace {
@@ -143,7 +145,7 @@ class Parser {
     return nullptr;
   }
 
-  // Checks the grammar of JSON numbers before the conversion, since std::from_chars also accepts other texts, such as "inf".
+  // Checks the grammar of JSON numbers before the conversion, which also accepts other texts, such as "inf".
   const char* read_number(Json& value) {
     constexpr const char* wrong = "JSON: expected a value";
     value.kind = Json::Kind::number;
@@ -156,9 +158,8 @@ class Parser {
       if (!take('-')) take('+');
       if (!digits()) return wrong;
     }
-    const auto read = std::from_chars(begin, at_, value.number);
-    if (read.ec != std::errc() || !std::isfinite(value.number)) return "JSON: a number that is out of range";
-    return nullptr;
+    const std::string_view number(begin, static_cast<std::size_t>(at_ - begin));
+    return number_of(number, value.number) ? nullptr : "JSON: a number that is out of range";
   }
 
   bool digits() {
@@ -196,12 +197,6 @@ bool Json::whole(double most) const {
 Status parse_json(std::string_view text, Json& value) {
   const char* problem = Parser(text).parse(value);
   return problem ? Status::invalid(problem) : Status{};
-}
-
-void append_number(std::string& text, double number) {
-  char digits[32];
-  const auto written = std::to_chars(digits, digits + sizeof(digits), number);
-  text.append(digits, written.ptr);
 }
 
 void append_text(std::string& text, std::string_view value) {

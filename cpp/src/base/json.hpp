@@ -1,4 +1,4 @@
-// A strict JSON parser, which makes a tree of values, and a writer of numbers that are read back to the same bits.
+// A strict JSON parser, which makes a tree of values, and a writer of texts.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,6 @@ struct Json {
 // Parses a JSON text. Refuses objects in which a name occurs twice, numbers that are not finite as doubles, more than a million
 // values, and lists or objects nested more than 256 deep.
 Status parse_json(std::string_view text, Json& value);
-
-// Appends a finite number, in the fewest digits from which it is read back exactly.
-void append_number(std::string& text, double number);
 
 // Appends a text in quotation marks, with escape sequences where JSON requires them.
 void append_text(std::string& text, std::string_view value);

@@ -148,8 +148,14 @@ Status Memory::reserve(std::size_t bytes) {
 namespace {
 
 std::array<Memory, scratch_slots>& kept_by_thread() {
+#if defined(__MINGW32__) && !defined(__clang__)
+  // There GCC destroys thread-local objects after it has freed their memory, so these are kept when their thread ends.
+  thread_local auto* const kept = new std::array<Memory, scratch_slots>;
+  return *kept;
+#else
   thread_local std::array<Memory, scratch_slots> kept;
   return kept;
+#endif
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The team of OpenMP, for an application that runs all its parallel work in OpenMP and has the machine to itself.
 #include "base/team.hpp"
+#include "kernsel/runtime.hpp"
 
 namespace kernsel {
 
@@ -9,6 +10,7 @@ thread_local bool at_work = false;
 
 }  // namespace
 
+const char* threading() { return "openmp"; }
 bool team_exists() { return true; }
 
 void run_on_team(int threads, Task task, Task) {

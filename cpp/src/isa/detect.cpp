@@ -1,5 +1,5 @@
-// The choice of the instruction set. CPUID tells what the CPU has, and XGETBV whether the operating system saves the registers
-// that it needs.
+// The choice of the instruction set. On x86-64, CPUID tells what the CPU has, and XGETBV whether the operating system saves the
+// registers that it needs. Every 64-bit ARM has NEON.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -10,7 +10,7 @@
 #include "table.hpp"
 
 #ifdef KERNSEL_X86
-#if defined(_MSC_VER)
+#if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #else
 #include <cpuid.h>
@@ -18,6 +18,9 @@
 #endif
 
 namespace kernsel {
+
+// Defined in tiles_<set>.cpp, for those that the build has (KERNSEL_ISA_COMPILED).
+extern const InstructionSet base_set, avx2_set, avx512_set, neon_set;
 
 namespace {
 
@@ -29,7 +32,7 @@ struct Registers {
 
 Registers cpuid(std::uint32_t leaf, std::uint32_t subleaf = 0) {
   Registers r;
-#if defined(_MSC_VER)
+#if defined(_MSC_VER) && !defined(__clang__)
   int values[4];
   __cpuidex(values, static_cast<int>(leaf), static_cast<int>(subleaf));
   r = {std::uint32_t(values[0]), std::uint32_t(values[1]), std::uint32_t(values[2]), std::uint32_t(values[3])};
@@ -40,7 +43,7 @@ Registers cpuid(std::uint32_t leaf, std::uint32_t subleaf = 0) {
 }
 
 std::uint64_t saved_registers() {
-#if defined(_MSC_VER)
+#if defined(_MSC_VER) && !defined(__clang__)
   return _xgetbv(0);
 #else
   std::uint32_t low = 0, high = 0;
@@ -72,26 +75,48 @@ int microarchitecture_level() {
   return v4 ? 4 : 3;
 }
 
-const std::vector<const InstructionSet*>& compiled_sets() {
-  static const std::vector<const InstructionSet*> sets{&base_set, &avx2_set, &avx512_set};
-  return sets;
-}
-
-std::size_t usable_sets() { return static_cast<std::size_t>(microarchitecture_level() - 1); }
-
 #else
 
-const std::vector<const InstructionSet*>& compiled_sets() {
-  static const std::vector<const InstructionSet*> sets{&base_set};
-  return sets;
-}
-
-std::size_t usable_sets() { return 1; }
+int microarchitecture_level() { return 1; }
 
 #endif
 
+struct Compiled {
+  const InstructionSet* set;
+  int level;  // the least that microarchitecture_level() must be
+};
+
+const std::vector<Compiled>& compiled_sets() {
+  static const std::vector<Compiled> sets{
+#ifdef KERNSEL_HAS_BASE
+#ifdef KERNSEL_X86
+      {&base_set, 2},
+#else
+      {&base_set, 1},
+#endif
+#endif
+#ifdef KERNSEL_HAS_AVX2
+      {&avx2_set, 3},
+#endif
+#ifdef KERNSEL_HAS_AVX512
+      {&avx512_set, 4},
+#endif
+#ifdef KERNSEL_HAS_NEON
+      {&neon_set, 1},
+#endif
+  };
+  return sets;
+}
+
+std::size_t usable_sets() {
+  const int level = microarchitecture_level();
+  std::size_t usable = 0;
+  while (usable < compiled_sets().size() && compiled_sets()[usable].level <= level) ++usable;
+  return usable;
+}
+
 struct Choice {
-  const InstructionSet* set = &base_set;
+  const InstructionSet* set = compiled_sets().front().set;
   Status status;
 };
 
@@ -99,16 +124,18 @@ Choice choose() {
   Choice choice;
   const std::size_t usable = usable_sets();
   if (usable == 0) {
-    choice.status = Status::invalid("this CPU is older than x86-64-v2 (SSE4.2), the least that kernsel needs");
+    static const std::string message = "this CPU is older than x86-64-v" + std::to_string(compiled_sets().front().level) +
+                                       ", the least that this build of kernsel needs (v2: SSE4.2, v3: AVX2, v4: AVX-512)";
+    choice.status = Status::invalid(message.c_str());
     return choice;
   }
-  choice.set = compiled_sets()[usable - 1];
+  choice.set = compiled_sets()[usable - 1].set;
   const char* wish = std::getenv("KERNSEL_ISA");
   if (!wish || !*wish) return choice;
   for (std::size_t i = 0; i < compiled_sets().size(); ++i) {
-    if (std::strcmp(wish, compiled_sets()[i]->name) != 0) continue;
+    if (std::strcmp(wish, compiled_sets()[i].set->name) != 0) continue;
     if (i < usable) {
-      choice.set = compiled_sets()[i];
+      choice.set = compiled_sets()[i].set;
     } else {
       static const std::string message = std::string("KERNSEL_ISA=") + wish +
                                          " is above what this CPU and its operating system offer (" + choice.set->name +
@@ -119,7 +146,7 @@ Choice choose() {
   }
   static const std::string message = [&] {
     std::string names;
-    for (const InstructionSet* set : compiled_sets()) names += (names.empty() ? "" : ", ") + std::string(set->name);
+    for (const Compiled& one : compiled_sets()) names += (names.empty() ? "" : ", ") + std::string(one.set->name);
     return std::string("KERNSEL_ISA=") + wish + " is not an instruction set of this build; it has " + names;
   }();
   choice.status = Status::invalid(message.c_str());
@@ -139,7 +166,7 @@ const char* isa() { return choice().set->name; }
 
 std::vector<std::string> isa_compiled() {
   std::vector<std::string> names;
-  for (const InstructionSet* set : compiled_sets()) names.emplace_back(set->name);
+  for (const Compiled& one : compiled_sets()) names.emplace_back(one.set->name);
   return names;
 }
 

@@ -37,12 +37,34 @@ struct ExponentialConstants<float> {
                                      0.5f};
 };
 
+// The bits of each number shifted to the left, as a number: the low bits become those of the exponent.
+#if !defined(_MSC_VER) || defined(__clang__)
+template <class T>
+KERNSEL_INLINE typename Pack<T>::type low_bits_as_exponent(const typename Pack<T>::type& x) {
+  using P = typename Pack<T>::type;
+  typedef typename ExponentialConstants<T>::Integer Bits __attribute__((vector_size(sizeof(P))));
+  return (P)((Bits)x << ExponentialConstants<T>::mantissa_bits);
+}
+#else  // MSVC has no operators for vectors
+template <class T>
+KERNSEL_INLINE typename Pack<T>::type low_bits_as_exponent(const typename Pack<T>::type& x) {
+  using Constants = ExponentialConstants<T>;
+  constexpr int size = static_cast<int>(Pack<T>::size);
+  union {
+    alignas(64) T numbers[size];
+    typename Constants::Integer bits[size];
+  } both;
+  simd::pstore(both.numbers, x);
+  for (int i = 0; i < size; ++i) both.bits[i] <<= Constants::mantissa_bits;
+  return simd::pload<typename Pack<T>::type>(both.numbers);
+}
+#endif
+
 // exp(x) where the result is a normal number, and meaningless numbers elsewhere.
 template <class T>
 KERNSEL_INLINE typename Pack<T>::type exp_within_range(const typename Pack<T>::type& x) {
   using P = typename Pack<T>::type;
   using Constants = ExponentialConstants<T>;
-  typedef typename Constants::Integer Bits __attribute__((vector_size(sizeof(P))));
   const P rounding = simd::pset1<P>(Constants::rounding);
   const P shifted = simd::pmadd(x, simd::pset1<P>(T(1.4426950408889634)), rounding);
   const P n = simd::psub(shifted, rounding);
@@ -52,7 +74,7 @@ KERNSEL_INLINE typename Pack<T>::type exp_within_range(const typename Pack<T>::t
 #pragma GCC unroll 16
   for (int i = 1; i < Constants::terms; ++i) q = simd::pmadd(q, r, simd::pset1<P>(Constants::q[i]));
   const P exp_r = simd::padd(simd::pset1<P>(T(1)), simd::pmadd(simd::pmul(r, r), q, r));
-  return simd::pmul(exp_r, (P)((Bits)shifted << Constants::mantissa_bits));  // NaN stays NaN
+  return simd::pmul(exp_r, low_bits_as_exponent<T>(shifted));  // NaN stays NaN
 }
 
 template <class T>

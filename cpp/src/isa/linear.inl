@@ -18,7 +18,7 @@ KERNSEL_INLINE void accumulate(Index k, const T* A, Index lda, const T* B, Index
     for (int r = 0; r < Rows; ++r) a[r] = simd::pload<P>(A + r * Pack<T>::size);
     // Prefetches the part of B that the next columns of the result need. The loop reads a short piece of each column of B, a
     // pattern that hardware does not prefetch; waiting for it took a quarter of the time of large matrices.
-    if (Transposed) __builtin_prefetch(B + 64 / sizeof(T));
+    if (Transposed) simd::prefetch(B + 64 / sizeof(T));
 #pragma GCC unroll 8
     for (int c = 0; c < Cols; ++c) {
       const P b = simd::pset1<P>(Transposed ? B[c] : B[c * ldb]);

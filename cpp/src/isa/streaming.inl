@@ -34,7 +34,7 @@ void stream(Index m, Index n, const T* A, Index lda, T* B, Index ldb) {
   for (Index c = 0; c < n; ++c) {
     const T* from = A + c * lda;
     T* to = B + c * ldb;
-    const Index offset = static_cast<Index>(reinterpret_cast<__UINTPTR_TYPE__>(to) % 64) / static_cast<Index>(sizeof(T));
+    const Index offset = (reinterpret_cast<Index>(to) & 63) / static_cast<Index>(sizeof(T));
     const Index head = (line - offset) % line;
     Index i = 0;
     for (; i < head && i < m; ++i) to[i] = from[i];

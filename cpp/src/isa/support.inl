@@ -38,7 +38,7 @@ KERNSEL_INLINE SupportStep<T> support_step(T slope, T curvature, T epsilon, T fi
 template <class T>
 // Sets up_i and down_i.
 KERNSEL_INLINE void support_offsets(const SupportBlock<T>& block, Index i) {
-  const T a = block.a[i], infinity = static_cast<T>(__builtin_inf());
+  const T a = block.a[i], infinity = Eigen::NumTraits<T>::infinity();
   block.up[i] = a >= block.upper[i] ? infinity : a >= T(0) ? block.epsilon : -block.epsilon;
   block.down[i] = a <= block.lower[i] ? infinity : a > T(0) ? -block.epsilon : block.epsilon;
 }
@@ -65,7 +65,7 @@ template <class T>
 void support_block(SupportBlock<T>& block) {
   using P = typename Pack<T>::type;
   constexpr Index size = Pack<T>::size;
-  const T infinity = static_cast<T>(__builtin_inf());
+  const T infinity = Eigen::NumTraits<T>::infinity();
   const P zero = simd::pset1<P>(T(0)), least_curvature = simd::pset1<P>(block.least_curvature);
   for (Index i = 0; i < block.size; ++i) support_offsets(block, i);
   block.decrease = T(0);

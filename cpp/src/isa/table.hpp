@@ -162,12 +162,6 @@ struct InstructionSet {
   TileKernels<double> double_precision;
 };
 
-extern const InstructionSet base_set;
-#ifdef KERNSEL_X86
-extern const InstructionSet avx2_set;
-extern const InstructionSet avx512_set;
-#endif
-
 // The instruction set in use, which is chosen at the first call (detect.cpp).
 const InstructionSet& instruction_set();
 

@@ -14,7 +14,11 @@ namespace {
 
 namespace simd = Eigen::internal;
 
+#if !defined(_MSC_VER) || defined(__clang__)
 #define KERNSEL_INLINE inline __attribute__((always_inline))
+#else
+#define KERNSEL_INLINE __forceinline
+#endif
 
 // The packet type as a member: as a template argument, it would lose the vector attributes of the compiler.
 template <class T>

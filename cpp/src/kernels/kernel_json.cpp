@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/memory.hpp"
+#include "base/numbers.hpp"
 #include "kernels/program.hpp"
 #include "kernels/written.hpp"
 #include "kernsel/functionals.hpp"

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/memory.hpp"
+#include "base/numbers.hpp"
 #include "kernels/kernel_json.hpp"
 #include "kernsel/gram.hpp"
 #include "kernsel/kernel_json.hpp"

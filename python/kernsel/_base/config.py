@@ -10,6 +10,10 @@ from kernsel import _core
 __all__ = ["get_cmake_dir", "get_include", "get_num_threads", "set_num_threads", "show_config"]
 
 
+# Whose threads compute, as it is printed.
+THREADING = {"own": "of kernsel's own", "openmp": "of OpenMP", "none": "the calling one"}
+
+
 class Config(TypedDict):
     """The dictionary that `show_config` returns."""
 
@@ -18,6 +22,7 @@ class Config(TypedDict):
     isa_available: list[str]
     isa_compiled: list[str]
     threads: int
+    threading: Literal["own", "openmp", "none"]
     openmp: str | None
     eigen: str
     compiler: str
@@ -76,6 +81,10 @@ def show_config(mode: Literal["dict"]) -> Config: ...
 def show_config(mode: Literal["print", "dict"] = "print") -> Config | None:
     """Print what kernsel was built with and what it runs on.
 
+    ``threading`` says whose threads compute: "own" are those that kernsel starts itself, which need no OpenMP; "openmp" and
+    "none", the calling thread alone, are choices of the build. ``openmp`` is the version of the OpenMP whose number of threads
+    is respected, None if the compiler had none; ``OMP_NUM_THREADS`` holds in any case.
+
     Parameters
     ----------
     mode : {"print", "dict"}
@@ -90,7 +99,8 @@ def show_config(mode: Literal["print", "dict"] = "print") -> Config | None:
     --------
     >>> import kernsel as ks
     >>> sorted(ks.show_config("dict"))  # doctest: +NORMALIZE_WHITESPACE
-    ['compiler', 'eigen', 'isa', 'isa_available', 'isa_compiled', 'memory_available', 'openmp', 'threads', 'version']
+    ['compiler', 'eigen', 'isa', 'isa_available', 'isa_compiled', 'memory_available', 'openmp', 'threading', 'threads',
+    'version']
     """
     config: Config = {
         "version": _core.version(),
@@ -98,6 +108,7 @@ def show_config(mode: Literal["print", "dict"] = "print") -> Config | None:
         "isa_available": _core.isa_levels(),
         "isa_compiled": _core.isa_compiled(),
         "threads": _core.num_threads(),
+        "threading": _core.threading(),
         "openmp": _core.openmp_version() or None,
         "eigen": _core.eigen_version(),
         "compiler": _core.compiler(),
@@ -110,7 +121,7 @@ def show_config(mode: Literal["print", "dict"] = "print") -> Config | None:
     memory = config["memory_available"]
     print(f"kernsel {config['version']}")
     print(f"  instruction set  {config['isa']}, of {', '.join(config['isa_available'])} (KERNSEL_ISA chooses)")
-    print(f"  threads          {config['threads']}")
+    print(f"  threads          {config['threads']}, {THREADING[config['threading']]}")
     print(f"  OpenMP           {config['openmp'] or 'none'}")
     print(f"  Eigen            {config['eigen']}")
     print(f"  compiler         {config['compiler']}")

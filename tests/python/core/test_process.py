@@ -121,6 +121,39 @@ def test_many_python_threads_at_once(rng):
     assert not failures
 
 
+def test_fits_and_predictions_at_once(rng):
+    """Each thread fits a model of its own, and all predict from one: also where there is no global lock, with the same bits."""
+    X = rng.uniform(size=(40, 2))
+    y = np.sin(5 * X[:, 0]) + X[:, 1]
+    kernel = ks.kernels.RBF("auto")
+    models = [
+        lambda: ks.GaussianProcessRegressor(kernel, random_state=0),
+        lambda: ks.GaussianProcessRegressor(kernel, random_state=0, approximation=ks.Vecchia(10)),
+        lambda: ks.KernelRidge(kernel, alpha=0.1),
+        lambda: ks.SVR(kernel, C=1.0, epsilon=0.1),
+    ]
+    expected = [make().fit(X, y).predict(X) for make in models]
+    shared = [make().fit(X, y) for make in models]
+    start = threading.Barrier(4)
+
+    def work(first):
+        start.wait(timeout=60)
+        both = (first, (first + 1) % 4)
+        return [
+            np.array_equal(predictions, expected[i])
+            for i in both
+            for predictions in (models[i]().fit(X, y).predict(X), shared[i].predict(X))
+        ]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(work, range(4))) == [[True] * 4] * 4
+
+
+@pytest.mark.skipif(getattr(sys, "_is_gil_enabled", lambda: True)(), reason="this Python has a global lock")
+def test_free_threading_stays():
+    assert run("import sys, kernsel.estimators; print(sys._is_gil_enabled())") == "False\n"
+
+
 def test_a_factor_that_changes_while_it_is_read():
     A = np.eye(400) + 0.5
     F = ks.linalg.cholesky(A)

@@ -1,0 +1,1 @@
+"""What the core promises, with pytest-benchmark: the first thing to compare between commits."""
