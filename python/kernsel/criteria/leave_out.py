@@ -154,7 +154,8 @@ class HoldOut(Criterion):
 
     With r_T = P_TT^-1 c_T the residuals of the test points T, it is the mean of r_i^2 over these, in n^3 operations with
     gradient. It varies more between samples than leave-one-out does, for which each point is a test point once; it is for a
-    split that the data come with, such as the last year.
+    split that the data come with, such as the last year. With weights, squares are multiplied by these, and divided by the mean
+    weight of all points.
 
     Parameters
     ----------
