@@ -14,6 +14,10 @@ from accuracy import eps
 GP = ks.GaussianProcessRegressor
 
 
+def first_column(X):
+    return X[:, 0]
+
+
 @pytest.fixture
 def data(rng):
     X = rng.uniform(size=(30, 2))
@@ -28,6 +32,7 @@ def data(rng):
         (ks.KernelRidge(RBF([0.3, 0.5]), alpha=0.1), 2),
         (ks.KernelRidgeCV(RBF(0.3)), 1),
         (ks.SVR("rbf"), 1),
+        (ks.KernelHuberRegressor(RBF(0.4)), 1),
         (ks.KernelInterpolator(RBF(0.3)), 2),
         (GP("RBF"), 2),
         (GP("RBF", trend=None), 1),
@@ -63,6 +68,7 @@ def test_columns_keep_their_names(data):
     [
         (GP("RBF", approximation=ks.Vecchia(5)), "expected an exact process with normal noise"),
         (GP("RBF", likelihood="student_t"), "expected an exact process with normal noise"),
+        (GP("RBF", mean=first_column), "mean: scikit-learn has no known mean; fit y without it"),
         (GP("RBF", trend="linear"), "scikit-learn has a constant one or none, got 'linear'; fit trend=\"constant\""),
         (ks.KernelRidge("precomputed"), "the points of this model are something else"),
         (ks.KernelRidge(Spectrum(2)), "the points of this model are something else"),

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessRegressor as GaussianProcess
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Vector
@@ -20,6 +21,7 @@ from kernsel._data.allowed import FLAG, is_number, number, whole
 from kernsel._data.kernel import kernel_or_name
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import dense
+from kernsel.estimators.as_sklearn import as_process
 from kernsel.estimators.fitted import FittedModel, ShownData
 from kernsel.estimators.support.vectors import SupportSolution
 from kernsel.kernels import RBF, Kernel, Linear
@@ -168,6 +170,27 @@ class FunctionMachine(SupportMachine):
             return np.concatenate([self._function(part) for part in parts])
         X = dense(new_points(self, self.kernel_, X, dtype=np.float64, accept_sparse="csr"))
         return np.asarray(sum_over_vectors(self, X, dense(self.dual_coef_)[0]) + self.intercept_)
+
+    def to_sklearn(self) -> GaussianProcess:
+        """Return this function as a fitted Gaussian process of scikit-learn, which converters to ONNX know, too.
+
+        Returns
+        -------
+        process : sklearn.gaussian_process.GaussianProcessRegressor
+            Its `predict` is f, to rounding: what the regressions predict, and the decision function of one class. It has no
+            standard deviations. Kernels that scikit-learn does not have are an error, see
+            :func:`kernsel.kernels.to_sklearn`.
+
+        Examples
+        --------
+        >>> import numpy as np, kernsel as ks
+        >>> X = np.linspace(0, 6, 12).reshape(-1, 1)
+        >>> model = ks.SVR("RBF").fit(X, np.sin(X[:, 0]))
+        >>> bool(np.allclose(model.to_sklearn().predict(X), model.predict(X)))
+        True
+        """
+        check_is_fitted(self)
+        return as_process(self, *self.kernel_and_points(), dense(self.dual_coef_)[0], self.intercept_[0])
 
     @property
     def coef_(self) -> Any:

@@ -9,7 +9,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.gaussian_process import GaussianProcessRegressor as GaussianProcess
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Indices, Vector
@@ -19,7 +18,6 @@ from kernsel._data.folds import folds_of_rows
 from kernsel._data.kernel import leaves_open, matrix_of_indices
 from kernsel._data.training import dense, require_squares, training_set
 from kernsel._search.selection import said_of_not_sought
-from kernsel.estimators.as_sklearn import as_process
 from kernsel.estimators.fitted import LeftOut, Prediction, TakesGroups, column
 from kernsel.estimators.support.machine import ALLOWED, FunctionMachine, require_some_weight
 from kernsel.estimators.support.path import CRITERIA, SCORINGS
@@ -349,26 +347,6 @@ class SVR(TakesGroups, RegressorMixin, FunctionMachine):  # type: ignore[misc]
         y : ndarray of shape (m,)
         """
         return self._function(X)
-
-    def to_sklearn(self) -> GaussianProcess:
-        """Return this function as a fitted Gaussian process of scikit-learn, which converters to ONNX know, too.
-
-        Returns
-        -------
-        process : sklearn.gaussian_process.GaussianProcessRegressor
-            With the same predictions to rounding. It has no standard deviations. Kernels that scikit-learn does not have are
-            an error, see :func:`kernsel.kernels.to_sklearn`.
-
-        Examples
-        --------
-        >>> import numpy as np, kernsel as ks
-        >>> X = np.linspace(0, 6, 12).reshape(-1, 1)
-        >>> model = ks.SVR("RBF").fit(X, np.sin(X[:, 0]))
-        >>> bool(np.allclose(model.to_sklearn().predict(X), model.predict(X)))
-        True
-        """
-        check_is_fitted(self)
-        return as_process(self, *self.kernel_and_points(), dense(self.dual_coef_)[0], self.intercept_[0])
 
     def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
         """Return f(X) and the tube of width epsilon around it, see `FittedModel`."""
