@@ -32,6 +32,7 @@ extensions = [
 ]
 exclude_patterns = ["_templates", "_extensions", "gallery_sources", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 templates_path = ["_templates"]
+suppress_warnings = ["toc.empty_glob"]  # "*" stands for pages that are yet to be written
 
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence", "attrs_inline"]
 myst_heading_anchors = 3

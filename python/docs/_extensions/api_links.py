@@ -5,6 +5,7 @@ Sphinx and read well elsewhere; in docstrings, names without their module.
 """
 
 import re
+from functools import cache
 
 import api_pages
 from docutils import nodes
@@ -12,6 +13,7 @@ from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 
+@cache
 def names():
     """Return the full name for each name that a text may use: full, after `ks.`, and alone where that tells which is meant."""
     found = {}

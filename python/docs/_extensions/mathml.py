@@ -1,20 +1,27 @@
 """Formulas as MathML, which browsers show by themselves: no script, and nothing to fetch from elsewhere."""
 
 from docutils import nodes
-from docutils.utils.math import latex2mathml
+from docutils.utils.math import MathError, latex2mathml
+from sphinx.util import logging
+
+_log = logging.getLogger(__name__)
+
+
+def _mathml(node, as_block):
+    try:
+        return latex2mathml.tex2mathml(node.astext(), as_block=as_block)
+    except MathError as error:
+        _log.warning("formula %r: %s", node.astext(), error, location=node)
+        return ""
 
 
 def _inline(writer, node):
-    writer.body.append(latex2mathml.tex2mathml(node.astext(), as_block=False))
+    writer.body.append(_mathml(node, as_block=False))
     raise nodes.SkipNode
 
 
 def _block(writer, node):
-    text = node.astext()
-    if r"\\" in text and r"\begin" not in text:
-        text = rf"\begin{{aligned}}{text}\end{{aligned}}"
-    formula = latex2mathml.tex2mathml(text, as_block=True)
-    writer.body.append(f'<div class="formula">{formula}</div>\n')
+    writer.body.append(f'<div class="formula">{_mathml(node, as_block=True)}</div>\n')
     raise nodes.SkipNode
 
 
