@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "python/docs/_extensions"))
 
-import api_pages  # noqa: E402
+import api_pages
 
 # What loads when a page is shown, by tag; links that a reader may follow are others.
 LOADED = {"img": "src", "script": "src", "source": "src", "iframe": "src"}

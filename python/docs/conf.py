@@ -1,7 +1,7 @@
 """The documentation site: `sphinx-build -W python/docs build/site`, after `pip install '.[docs]'`.
 
-Pages are Markdown. Those in this folder are the user guide, which `index.md` lists: known ones in their order, and any other after
-them. The folders `api`, `headers` and `gallery` are made by the build, from docstrings, C++ headers and the shipped examples.
+Pages are Markdown. Those in this folder are the user guide, which `index.md` lists: known ones in their order, and any other
+after them. The folders `api`, `headers` and `gallery` are made by the build, from docstrings, C++ headers and the shipped examples.
 """
 
 import sys
@@ -10,8 +10,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 
-import kernsel  # noqa: E402
 import picture_of_example  # noqa: E402
+
+import kernsel  # noqa: E402
 
 project = "kernsel"
 author = project_copyright = "The kernsel developers"
@@ -32,7 +33,6 @@ extensions = [
 ]
 exclude_patterns = ["_templates", "_extensions", "gallery_sources", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 templates_path = ["_templates"]
-suppress_warnings = ["toc.empty_glob"]  # "*" stands for pages that are yet to be written
 
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence", "attrs_inline"]
 myst_heading_anchors = 3

@@ -1,4 +1,4 @@
-"""The C++ guide's ways to use the library in a CMake project: installed, as a folder of the project, fetched; without Python."""
+"""The C++ guide's ways to use the library in a CMake project: installed, as a folder of it, fetched; without Python."""
 
 import os
 import re

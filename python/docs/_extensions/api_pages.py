@@ -60,7 +60,17 @@ def _kind(value):
 
 
 def _page(module, title):
-    lines = [title, "=" * len(title), "", f".. module:: {module}", "", f".. automodule:: {module}", "   :no-members:", "   :no-index:", ""]
+    lines = [
+        title,
+        "=" * len(title),
+        "",
+        f".. module:: {module}",
+        "",
+        f".. automodule:: {module}",
+        "   :no-members:",
+        "   :no-index:",
+        "",
+    ]
     groups = list(_groups(module))
     for kind, names in groups:
         if len(groups) > 1:
@@ -76,7 +86,16 @@ def write_pages(app, config):
     pages = modules()
     for module, title in pages.items():
         _write(folder / f"{module}.rst", _page(module, title))
-    listing = ["API reference", "=============", "", "Every public name of the package, by module.", "", ".. toctree::", "   :maxdepth: 1", ""]
+    listing = [
+        "API reference",
+        "=============",
+        "",
+        "Every public name of the package, by module.",
+        "",
+        ".. toctree::",
+        "   :maxdepth: 1",
+        "",
+    ]
     _write(folder / "index.rst", "\n".join([*listing, *(f"   {module}" for module in pages), ""]))
 
 

@@ -20,7 +20,7 @@ NOT_RUN = {"flights": "It is not run here: it takes a minute or two, and needs t
 TITLE = """Gallery
 =======
 
-The examples that come with the package, as ``kernsel examples NAME`` and ``python -m kernsel.examples.NAME picture.png`` run them.
+The examples that come with the package. ``kernsel examples NAME --plot picture.png`` runs one.
 """
 
 
@@ -56,7 +56,8 @@ def _script(name):
     used = ", ".join(f":obj:`{full} <{full}>`" for full in sorted(names_used(inspect.getsource(module)), key=str.lower))
     note = f"{NOT_RUN[name]}\n\n" if name in NOT_RUN else ""
     heading = f'"""\n{title}\n{"=" * len(title)}\n\n{rest}\n\n{note}"""\n'.replace("\\", "\\\\")
-    comment = f"Source\n------\nOf kernsel it uses {used}.\n\n.. literalinclude:: /../kernsel/examples/{name}.py\n   :language: python\n"
+    included = f".. literalinclude:: /../kernsel/examples/{name}.py\n   :language: python\n"
+    comment = f"Source\n------\nOf kernsel it uses {used}.\n\n{included}"
     return (
         f'{heading}\nfrom kernsel import examples\n\nexamples.run("{name}", "{name}.png")\n\n# %%\n'
         + re.sub("^", "# ", comment, flags=re.M)

@@ -1,7 +1,7 @@
 """The links from estimators to their pages of the documentation, which notebooks show.
 
-Where the documentation is published is said in one place, `[project.urls]` of pyproject.toml, of which an installation keeps the
-entry "Documentation". Without it there are no links.
+Where the documentation is published is said in one place, `[project.urls]` of pyproject.toml, of which an installation keeps
+the entry "Documentation". Without it there are no links.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernsel._base.documentation import LinksToItsPage
 from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.documentation import LinksToItsPage
 from kernsel._data.kernel import kernel_of
 from kernsel._data.noise import point_weights
 from kernsel.kernels import RBF, Kernel

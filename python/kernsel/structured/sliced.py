@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernsel._base.documentation import LinksToItsPage
 from kernsel._base.annotations import Matrix, Seed
+from kernsel._base.documentation import LinksToItsPage
 from kernsel.structured.clouds import Cloud, as_clouds
 from kernsel.structured.line import quantile_means
 from kernsel.structured.threads import on_threads

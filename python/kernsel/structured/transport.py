@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernsel._base.documentation import LinksToItsPage
 from kernsel._base.annotations import Matrix, Seed
+from kernsel._base.documentation import LinksToItsPage
 from kernsel.structured.barycenter import Size, check_limits, free_barycenter, sample
 from kernsel.structured.clouds import Cloud, Distribution, Gaussian, as_clouds, as_distribution
 from kernsel.structured.couplings import CloudMaps, Solver, checked_solver, weights_of
