@@ -1,7 +1,7 @@
 """The documentation site: `sphinx-build -W python/docs build/site`, after `pip install '.[docs]'`.
 
 Pages are Markdown. Those in this folder are the user guide, which `index.md` lists: known ones in their order, and any other
-after them. The folders `api`, `headers` and `gallery` are made by the build, from docstrings, C++ headers and the shipped examples.
+after them. The folders `api`, `headers` and `gallery` are made by the build, from docstrings, C++ headers and the examples.
 """
 
 import sys
