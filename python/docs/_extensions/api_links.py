@@ -26,6 +26,13 @@ def names():
     return found
 
 
+def _names_others(node):
+    """Return whether code is in a table beside its last column: names of other packages, which may be the same."""
+    while node is not None and not isinstance(node, nodes.entry):
+        node = node.parent
+    return node is not None and node is not node.parent[-1]
+
+
 class LinkNamesInCode(SphinxPostTransform):
     """Make links of inline code that is a public name, or a call of one."""
 
@@ -37,6 +44,8 @@ class LinkNamesInCode(SphinxPostTransform):
         for node in list(self.document.findall(nodes.literal)):
             name = re.sub(r"\(.*\)$", "", node.astext())
             if name not in known or isinstance(node.parent, nodes.reference | addnodes.pending_xref | nodes.title):
+                continue
+            if self.env.docname.startswith("coming_from/") and _names_others(node):
                 continue
             domain = self.env.get_domain("py")
             target = domain.objects.get(known[name])

@@ -13,6 +13,7 @@ MODULES = {
     "kernsel": "Models, and what is done with them",
     "kernsel.kernels": "Kernels",
     "kernsel.kernels.priors": "Priors of hyperparameters",
+    "kernsel.kernels.object_kernel": "Your own kernels of objects",
     "kernsel.structured": "Points that are not vectors",
     "kernsel.criteria": "Criteria",
     "kernsel.likelihoods": "Likelihoods",

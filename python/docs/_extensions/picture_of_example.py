@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 import api_pages
+from PIL import Image, ImageDraw
 from sphinx_gallery.scrapers import figure_rst
 
 from kernsel import examples
@@ -45,8 +46,16 @@ def configuration(folder):
         "write_computation_times": False,
         "min_reported_time": 1e6,
         "reset_modules": (),
-        "default_thumb_file": str(folder / "_static" / "not_run.png"),
+        "default_thumb_file": _picture_of_none(scripts / "not_run.png"),
     }
+
+
+def _picture_of_none(path):
+    """Draw the small picture of examples that are not run."""
+    image = Image.new("RGB", (320, 224), "#e8eef2")
+    ImageDraw.Draw(image).text((160, 112), "not run here", fill="#5a6a75", anchor="mm", font_size=32)
+    image.save(path)
+    return str(path)
 
 
 def _script(name):
