@@ -21,8 +21,8 @@ FIRST = [
 
 
 def _first_sentence(text):
-    comment = " ".join(re.match(r"(?://.*\n)+", text).group().replace("//", " ").split())
-    sentence = re.match(r".*?[.:](?= |$)", comment).group().rstrip(".:")
+    comment = " ".join(re.match(r"(?:// .*\n)+", text).group().replace("//", " ").split())
+    sentence = re.match(r".*?\.(?= |$)", comment).group().rstrip(".")
     return re.sub(r"([\\`*_|])", r"\\\1", sentence)
 
 
