@@ -30,6 +30,7 @@ extensions = [
     "api_links",
     "header_pages",
     "mathml",
+    "picture_of_example",
 ]
 exclude_patterns = ["_templates", "_extensions", "gallery_sources", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 templates_path = ["_templates"]

@@ -50,6 +50,8 @@ def test_python_of_page(page, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "page", module)
     for block in blocks(page, "python"):
         exec(compile(block, page, "exec"), vars(module))
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.mark.parametrize("page", pages("cpp"))

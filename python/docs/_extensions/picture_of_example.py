@@ -8,6 +8,7 @@ import ast
 import importlib
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 
 import api_pages
@@ -38,8 +39,6 @@ def configuration(folder):
         "filename_pattern": rf"[\\/](?!({'|'.join(NOT_RUN)})\.py)\w+\.py$",
         "within_subsection_order": "picture_of_example.InTheOrderOfTheCommand",
         "image_scrapers": ("picture_of_example.picture",),
-        "backreferences_dir": "gallery/backreferences",
-        "doc_module": ("kernsel",),
         "abort_on_example_error": True,
         "download_all_examples": False,
         "show_signature": False,
@@ -100,6 +99,30 @@ class InTheOrderOfTheCommand:
     def __call__(self, file):
         """Return the place of an example."""
         return self.names.index(Path(file).stem)
+
+
+@cache
+def _examples_of():
+    """Return for each public name the examples that use it, as links."""
+    found = {}
+    for name in examples.names():
+        module = importlib.import_module(f"kernsel.examples.{name}")
+        title = inspect.getdoc(module).partition(":")[0]
+        for used in names_used(inspect.getsource(module)):
+            found.setdefault(used, []).append(f":doc:`{title} </gallery/{name}>`")
+    return found
+
+
+def name_examples(app, what, name, obj, options, lines):
+    """Say at the end of the documentation of a class or a function which examples use it."""
+    if what in ("class", "function") and name in _examples_of():
+        lines += ["", f"**In the gallery:** {'; '.join(_examples_of()[name])}.", ""]
+
+
+def setup(app):
+    """Name the examples after numpydoc has made sections of docstrings."""
+    app.connect("autodoc-process-docstring", name_examples, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def picture(block, block_vars, gallery_conf):
