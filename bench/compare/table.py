@@ -1,4 +1,4 @@
-"""The table of the README: what people do, how long it takes here and with the packages that do it, wins and losses.
+"""The table of the benchmarks' page: what people do, how long it takes here and with the packages that do it, wins and losses.
 
 Every task is one line. Its calls are timed in turns, after their answers have been compared. A package that is not installed,
 or does not do it, has no entry.

@@ -1,4 +1,4 @@
-"""What the documentation shows is what happens: docstrings, README, the command line."""
+"""What the documentation shows is what happens: docstrings, README, the pages of the site, the command line."""
 
 import doctest
 import importlib
@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from kernsel import cli
 
 import children
 
+ROOT = Path(__file__).parents[2]
 MODULES = sorted(
     info.name for info in pkgutil.walk_packages(ks.__path__, "kernsel.") if not info.name.endswith(("_core", "__main__"))
 )
@@ -29,39 +31,37 @@ def test_docstrings(module):
     assert result.failed == 0
 
 
-def blocks(root, language):
-    return re.findall(rf"^```{language}\n(.*?)^```", (root / "README.md").read_text(), re.M | re.S)
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
 
 
-def test_readme_python(root, tmp_path, monkeypatch):
+def pages(language):
+    """Return the README and the pages of the site that have code of a language."""
+    made = {"api", "gallery", "headers"}  # by the build of the site
+    files = [*ROOT.glob("README.md"), *sorted((ROOT / "python/docs").rglob("*.md"))]
+    names = [file.relative_to(ROOT).as_posix() for file in files if not made & set(file.relative_to(ROOT).parts)]
+    return [name for name in names if blocks(name, language)]
+
+
+@pytest.mark.parametrize("page", pages("python"))
+def test_python_of_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code = blocks(root, "python")
-    assert code
-    namespace = {}
-    for block in code:
-        exec(compile(block, "README.md", "exec"), namespace)
-
-
-PAGES = {"next_points": 2, "slopes_and_averages": 1, "pictures": 1, "categories": 1, "related_outputs": 2}  # blocks of code
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_pages(root, page):
-    code = re.findall(r"^```python\n(.*?)^```", (root / "python/docs" / f"{page}.md").read_text(), re.M | re.S)
-    assert len(code) == PAGES[page]
-    namespace = {}
-    for block in code:
-        exec(compile(block, page, "exec"), namespace)
+    module = types.ModuleType("page")  # in which functions can be found, as kernels that are pickled ask
+    monkeypatch.setitem(sys.modules, "page", module)
+    for block in blocks(page, "python"):
+        exec(compile(block, page, "exec"), vars(module))
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
 
 
-def test_readme_cpp(root, tmp_path):
+@pytest.mark.parametrize("page", pages("cpp"))
+def test_cpp_of_page(page, tmp_path):
     compiler = shutil.which("g++") or shutil.which("c++")
     if compiler is None:
         pytest.skip("no C++ compiler on this machine")
     library = Path(ks.get_cmake_dir()).parents[1]
-    for i, block in enumerate(blocks(root, "cpp")):
+    ks.save(ks.KernelRidge("linear").fit([[0.0], [1.0]], [0.0, 1.0]), tmp_path / "model.ksl")  # which a program may read
+    for i, block in enumerate(blocks(page, "cpp")):
         source, program = tmp_path / f"{i}.cpp", tmp_path / f"{i}"
         source.write_text(block)
         command = [
@@ -76,10 +76,10 @@ def test_readme_cpp(root, tmp_path):
             "-lkernsel",
         ]
         subprocess.run([*command, "-fopenmp", "-o", str(program)], check=True)
-        assert subprocess.run([program], capture_output=True, text=True, check=True).stdout
+        assert subprocess.run([program], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
 
 
-def test_readme_command_line(root, tmp_path, monkeypatch, rng, capsys):
+def test_command_line_of_page(root, tmp_path, monkeypatch, rng, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("webbrowser.open", lambda address: True)
     a, b = rng.uniform(size=(2, 30))
@@ -89,8 +89,13 @@ def test_readme_command_line(root, tmp_path, monkeypatch, rng, capsys):
         (tmp_path / name).write_text(text)
     visits = [f"{float(a)!r},p{k % 5},{float(y)!r}" for k, (a, *_, y) in enumerate(rows)]
     (tmp_path / "visits.csv").write_text("\n".join(["a,patient,y", *visits]) + "\n")
-    commands = re.findall(r"^    kernsel (.*?)(?: +#.*)?$", (root / "README.md").read_text(), re.M)
+    of_readme, commands = (
+        re.findall(r"^    kernsel (.*?)(?: +#.*)?$", (root / page).read_text(), re.M)
+        for page in ("README.md", "python/docs/start/command_line.md")
+    )
     assert {command.split()[0] for command in commands} == {"select", "predict", "report", "examples"}
+    assert of_readme
+    assert set(of_readme) <= set(commands)
     for command in commands:
         assert cli.main(shlex.split(command)) == 0, command
     for name in ("model.ksl", "report.html", "predictions.csv", "model.html"):

@@ -1,4 +1,4 @@
-"""The README's ways to use the library in a CMake project: installed, as a folder of the project, fetched; without Python."""
+"""The C++ guide's ways to use the library in a CMake project: installed, as a folder of it, fetched; without Python."""
 
 import os
 import re
@@ -23,7 +23,7 @@ pytestmark = [
     ),
 ]
 
-# Beside the README's lines: what the project sees after them that it did not see before.
+# Beside the guide's lines: what the project sees after them that it did not see before.
 WATCH = """
 get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
 get_property(imported DIRECTORY PROPERTY IMPORTED_TARGETS)
@@ -35,8 +35,9 @@ file(WRITE "${CMAKE_BINARY_DIR}/seen-%s" "targets ${targets} ${imported}\nvariab
 
 @pytest.fixture
 def blocks(root):
-    project, *ways = re.findall(r"^```cmake\n(.*?)^```", (root / "README.md").read_text(), re.M | re.S)
-    program = re.findall(r"^```cpp\n(.*?)^```", (root / "README.md").read_text(), re.M | re.S)[0]
+    guide = (root / "python/docs/cpp/guide.md").read_text()
+    project, *ways = re.findall(r"^```cmake\n(.*?)^```", guide, re.M | re.S)
+    program = re.findall(r"^```cpp\n(.*?)^```", guide, re.M | re.S)[0]
     assert len(ways) == 2
     return {"find_package": project, "program": program, **dict(zip(("add_subdirectory", "FetchContent"), ways, strict=True))}
 

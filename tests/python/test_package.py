@@ -59,6 +59,9 @@ def test_one_version(root):
     assert distribution("kernsel").version == ks.__version__
     assert f'KERNSEL_VERSION "{ks.__version__}"' in (Path(ks.get_include()) / "kernsel/version.hpp").read_text()
     assert f"## {ks.__version__}" in (root / "CHANGELOG.md").read_text()
+    assert f"version = {{{ks.__version__}}}" in (root / "python/docs/about/citing.md").read_text()
+    if (root / ".github").exists():  # an sdist has none
+        assert f"\nversion: {ks.__version__}\n" in (root / ".github/CITATION.cff").read_text()
 
 
 def test_stubs_tell_the_truth():

@@ -32,6 +32,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Indices, Matrix, Seed, Vector
+from kernsel._base.documentation import LinksToItsPage
 from kernsel._data.training import for_objects
 from kernsel._data.trend import Trend
 from kernsel._solve.evaluate import LeaveOneOutFit
@@ -191,7 +192,7 @@ class TakesGroups:
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": False}
 
 
-class FittedModel:
+class FittedModel(LinksToItsPage):
     """The members that displays use of every fitted estimator.
 
     A subclass overrides `kept_data` if it stores its training data, and `prediction` if its predictions have a band.

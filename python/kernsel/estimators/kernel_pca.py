@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.documentation import LinksToItsPage
 from kernsel._base.memory import require_memory
 from kernsel._data.allowed import FLAG, number, require, whole
 from kernsel._data.kernel import kernel_or_name
@@ -36,7 +37,7 @@ _ALLOWED = {
 }
 
 
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class KernelPCA(LinksToItsPage, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Principal components of the images of points in the space of a kernel.
 
     The coordinates of a point x along the components are ::

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.documentation import LinksToItsPage
 from kernsel._data.kernel import kernel_of
 from kernsel._data.noise import point_weights
 from kernsel.kernels import RBF, Kernel
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Transformer", "whole_number"]
 
 
-class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Transformer(LinksToItsPage, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """The base class of the transformers, which checks points and weights, and resolves "auto" parameters of kernels."""
 
     def points_of_fit(self, X: ArrayLike, sample_weight: ArrayLike | float | None) -> tuple[Matrix, Vector | None]:

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Matrix, Seed
+from kernsel._base.documentation import LinksToItsPage
 from kernsel.structured.clouds import Cloud, as_clouds
 from kernsel.structured.line import quantile_means
 from kernsel.structured.threads import on_threads
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["SlicedWassersteinEmbedding"]
 
 
-class SlicedWassersteinEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class SlicedWassersteinEmbedding(LinksToItsPage, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Clouds as rows of numbers: the quantiles of their projections on many directions.
 
     The distance of two rows is the sliced 2-Wasserstein distance, SW^2 = mean over directions u of W(u'X, u'Z)^2, W on a line

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Matrix, Seed
+from kernsel._base.documentation import LinksToItsPage
 from kernsel.structured.barycenter import Size, check_limits, free_barycenter, sample
 from kernsel.structured.clouds import Cloud, Distribution, Gaussian, as_clouds, as_distribution
 from kernsel.structured.couplings import CloudMaps, Solver, checked_solver, weights_of
@@ -65,7 +66,7 @@ def wasserstein_distance(first: Distribution, second: Distribution, *, solver: S
     return float(np.sqrt(a.weights @ np.sum((a.points - image) ** 2, axis=1) + spread))
 
 
-class TransportEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TransportEmbedding(LinksToItsPage, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Distributions as rows of numbers: Id - T in L2(rho), with T the optimal transport map from a reference rho.
 
     The row of a cloud mu is a_i^(1/2) (x_i - T(x_i)) for all points x_i of the reference, with weights a_i. So the inner
