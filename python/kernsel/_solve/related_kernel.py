@@ -9,10 +9,10 @@ from typing import Self
 import numpy as np
 
 from kernsel._base.annotations import Indices, Matrix, Vector
-from kernsel.kernels import Columns, Coregion, Kernel, Product, Sum, WhiteKernel
+from kernsel.kernels import Columns, ConstantKernel, Coregion, Kernel, Product, Sum, WhiteKernel
 from kernsel.kernels.hyperparameter import Parameter, numbers
 
-__all__ = ["RelatedKernel"]
+__all__ = ["RelatedKernel", "covariance_of", "stacked_points", "stacked_trend", "terms_of", "without_amplitude"]
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,6 @@ def stacked_trend(H: Matrix, rows: Indices, outputs: Indices, m: int) -> Matrix:
 
 def without_amplitude(kernel: Kernel) -> Kernel:
     """Return a term without its factors that are to be found: the covariance of the outputs has them."""
-    from kernsel.kernels import ConstantKernel
-
     if not isinstance(kernel, Product):
         return kernel
     factors = kernel.operands()

@@ -364,8 +364,13 @@ def _names_of(X: Any) -> list[str | None]:
     """Return the names of the parts of points."""
     if isinstance(X, Mixed):
         return list(X.parts)
-    names = column_names(X)
+    names = _column_names(X)
     return [None] if names is None else [*names]
+
+
+def _column_names(X: Any) -> list[str] | None:
+    """Return the names of the columns of a data frame that is not lazy, which would compute them."""
+    return column_names(X) if hasattr(X, "__len__") else None
 
 
 def _parts_of(X: Any) -> dict[str | None, Part]:
@@ -398,7 +403,7 @@ def needs_reading(kernel: Kernel, X: object) -> bool:
     """Tell whether points have to be read: they are objects, or a frame that has columns of levels for the kernel."""
     if kernel.for_objects() or isinstance(X, Mixed | Reading):
         return True
-    names = column_names(X)
+    names = _column_names(X)
     return names is not None and bool(kernel.levels_of([*names]))
 
 
