@@ -73,7 +73,6 @@ def test_columns_keep_their_names(data):
         (ks.KernelRidge("precomputed"), "the points of this model are something else"),
         (ks.KernelRidge(Spectrum(2)), "the points of this model are something else"),
     ],
-    ids=str,
 )
 def test_what_it_cannot_express(model, message, data):
     X, y, _ = data
