@@ -28,8 +28,11 @@ struct Pack {
 };
 
 // The register tile: the numbers of packets and columns whose accumulators fit into the registers.
-#if defined(__AVX512F__) || defined(__aarch64__)
+#if defined(__AVX512F__)
 constexpr int tile_packets = 3, tile_columns = 8;  // 32 registers
+#elif defined(__aarch64__)
+constexpr int tile_packets = 4,
+              tile_columns = 4;  // 32 registers; numbers of B take one each, and with eight of them some spill
 #elif defined(__FMA__)
 constexpr int tile_packets = 3, tile_columns = 4;  // 16 registers
 #else

@@ -182,7 +182,7 @@ def test_failed_append_changes_nothing():
     F = ks.linalg.cholesky(A)
     before = F.lower()
     with pytest.raises(ks.NotPositiveDefiniteError) as error:
-        F.append(A[0], A[0, 0])  # a duplicate of the first row
+        F.append(A[0], A[0, 0] * (1 - 1e-12))  # the first row again, its last pivot negative beyond rounding
     assert error.value.pivot == 20
     assert error.value.value <= 20 * eps(float)
     assert np.array_equal(F.lower(), before)
