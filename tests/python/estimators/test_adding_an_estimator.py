@@ -72,10 +72,11 @@ class KernelSmoother(FittedModel, RegressorMixin, BaseEstimator):
 EDITS = {
     "__init__.py": [
         (
-            "from kernsel.estimators.ridge_regression",
-            "from kernsel.estimators.kernel_smoother import KernelSmoother\n",
+            "    from kernsel.estimators.ridge_regression",
+            "    from kernsel.estimators.kernel_smoother import KernelSmoother\n",
         ),
         ('    "NotPositiveDefiniteError",\n', '    "KernelSmoother",\n'),
+        ('    "RidgeRegression": ', '    "KernelSmoother": "kernsel.estimators.kernel_smoother",\n'),
     ],
     "saving/forms.py": [
         (
