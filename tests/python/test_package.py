@@ -50,7 +50,7 @@ def test_the_list_of_files(root):
 
 
 def test_size():
-    assert sum(Path(file.locate()).stat().st_size for _, file in installed() if Path(file.locate()).exists()) < 15.5e6
+    assert sum(Path(file.locate()).stat().st_size for _, file in installed() if Path(file.locate()).exists()) < 17e6
 
 
 def test_one_version(root):
