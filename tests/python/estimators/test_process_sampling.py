@@ -199,7 +199,7 @@ def test_quantiles_and_densities_are_those_of_draws(of_counts):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::kernsel._base.errors.NotMixedWarning")
+@pytest.mark.filterwarnings("ignore::kernsel._sample.diagnostics.NotMixedWarning")
 def test_all_three_ways_agree_on_counts():
     rng, X, f = made(40)
     y = rng.poisson(np.exp(2 + f)).astype(float)
@@ -215,7 +215,7 @@ def test_all_three_ways_agree_on_counts():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::kernsel._base.errors.NotMixedWarning")
+@pytest.mark.filterwarnings("ignore::kernsel._sample.diagnostics.NotMixedWarning")
 def test_intervals_cover_what_they_say():
     """Over data from the model itself, with few points, where the best hyperparameters alone are too sure of themselves."""
     inside = {"optimize": 0, "sample": 0}
