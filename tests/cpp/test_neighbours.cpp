@@ -224,7 +224,9 @@ void recall_in_many_columns() {
         missed += std::find(first, first + m, exact[at(i * m + k)]) == first + m;
       }
     CHECK_BELOW(missed, 0.05 * static_cast<double>(count * m));
+#ifdef __GLIBCXX__      // other libraries draw other normal numbers from the same seed
     CHECK(missed > 0);  // otherwise this test is about nothing
+#endif
   }
 }
 
