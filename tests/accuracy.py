@@ -29,3 +29,17 @@ def assert_forward(actual, expected, condition, n, dtype, slack=4):
     error = np.max(np.abs(np.asarray(actual, dtype=float) - expected), initial=0)
     limit = slack * max(n, 4) * eps(dtype) * condition * np.max(np.abs(expected), initial=0)
     assert error <= limit, f"error {error:.3g}, {limit:.3g} allowed at condition {condition:.2g}"
+
+
+def rounding_of_sums(*sizes, slack=16):
+    """Sums over arrays of these absolute terms, however ordered: n eps times the sum, for each."""
+    return slack * sum(np.size(size) * eps(float) * float(np.sum(np.abs(size))) for size in sizes)
+
+
+def of_function_within(gap, diagonal, alpha=1.0):
+    """How far a function f + b may be from the one that minimizes losses + alpha |f|^2 / 2, of which its duality gap is `gap`.
+
+    The objective is strongly convex, alpha |f - f*|^2 / 2 <= gap, and a value is at most |f - f*| sqrt(k(x, x)). An intercept
+    follows from f at a point that is on its margin, and so is off by as much.
+    """
+    return 2.0 * np.sqrt(2.0 * gap / alpha * np.max(diagonal))
